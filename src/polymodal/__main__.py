@@ -1,0 +1,7 @@
+"""`python -m polymodal` is `polymodal`."""
+
+import sys
+
+from polymodal.cli import main
+
+sys.exit(main())

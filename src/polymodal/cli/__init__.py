@@ -1,0 +1,79 @@
+"""The command line: one module a verb, each with a `main(arguments)`."""
+
+import sys
+from collections.abc import Sequence
+
+INTRODUCTION = """\
+Polymodal learns from images and words together, and says how sure it is.
+
+usage: polymodal VERB [--help] ...
+
+"""
+
+EXAMPLES = """
+First steps
+  polymodal demo                                     a model in minutes, and a page about it
+  polymodal data show scenes --out scenes.png        look at an embedded world
+  polymodal train vse --data scenes --run runs/a     train; killed, the same command goes on
+  polymodal evaluate runs/a                          score a run again
+  polymodal train vse --data folder:PHOTOS --run runs/b       your own images and captions
+
+`polymodal VERB --help` explains a verb.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a verb; a user's mistake becomes one plain message and exit status 1."""
+    from polymodal import catalogue
+    from polymodal.errors import PolymodalError, unknown
+
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    verbs = catalogue.names(__path__)
+    try:
+        if not given or given[0] in ("-h", "--help", "help"):
+            print(INTRODUCTION + listing(catalogue.summaries(__path__)) + EXAMPLES)
+            return 0
+        if given[0] in ("-V", "--version"):
+            from polymodal import __version__
+
+            print(f"polymodal {__version__}")
+            return 0
+        if given[0] not in verbs:
+            raise unknown("verb", given[0], verbs)
+        return run(given[0], given[1:])
+    except PolymodalError as error:
+        print(f"polymodal: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        from polymodal.files import disk_is_full
+
+        if not disk_is_full(error):
+            raise
+        print(
+            f"polymodal: the disk is full ({error}). Free some space and give the same command "
+            "again; nothing finished is lost.",
+            file=sys.stderr,
+        )
+        return 1
+    except KeyboardInterrupt:
+        print("\npolymodal: stopped. The same command goes on from where it was.", file=sys.stderr)
+        return 130
+
+
+def run(verb: str, arguments: list[str]) -> int:
+    """Import a verb's module and run it."""
+    import importlib
+
+    importlib.import_module(f"{__name__}.{verb}").main(arguments)
+    return 0
+
+
+def listing(summaries: dict[str, str]) -> str:
+    """Names and what they mean, in two columns.
+
+    >>> print(listing({"demo": "Try it.", "train": "Train."}), end="")
+      demo   Try it.
+      train  Train.
+    """
+    wide = max(map(len, summaries))
+    return "".join(f"  {name:{wide}}  {text}\n" for name, text in summaries.items())

@@ -1,0 +1,91 @@
+"""Draw an embedded world to disk, or look at any dataset."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import tyro
+
+HELP = """\
+Draw an embedded world to disk, or look at any dataset.
+
+usage: polymodal data draw WORLD --count N --out DIR
+       polymodal data show WORLD|DIR|folder:PATH --out sheet.png
+
+worlds
+{worlds}
+Options follow the name: scenes,size=64,seed=1,objects=2-4,overlap=yes,hold_out=purple cylinder
+"""
+
+
+def main(arguments: list[str]) -> None:
+    from polymodal.cli import listing
+    from polymodal.data.worlds import WORLDS
+    from polymodal.errors import unknown
+
+    verb = arguments[0] if arguments else "--help"
+    if verb in ("-h", "--help"):
+        print(HELP.format(worlds=listing({name: extent(w) for name, w in WORLDS.items()})))
+        return
+    verbs: dict[str, Callable[..., None]] = {"draw": draw, "show": show}
+    if verb not in verbs:
+        raise unknown("verb of data", verb, verbs)
+    tyro.cli(verbs[verb], args=arguments[1:], prog=f"polymodal data {verb}")
+
+
+def extent(world: object) -> str:
+    """How large a world is by default."""
+    return "{train} / {val} / {test} images of {size}×{size} for training, validation, test".format(
+        **vars(world)
+    )
+
+
+def draw(
+    world: tyro.conf.Positional[str],
+    out: Path,
+    count: int | None = None,
+) -> None:
+    """Draw a world into a folder: memory-mapped, checked by hash; killed, the same command goes on.
+
+    Args:
+        world: scenes, two-objects or one-object, then options as ,name=value.
+        out: The folder to make, or to go on with.
+        count: Images in all, shared among the splits as they are by default.
+    """
+    from polymodal.data import worlds
+    from polymodal.data.sources import parse, world_options
+    from polymodal.jobs import say
+
+    name, options = parse(world)
+    chosen = worlds.named(**world_options(name, options | ({"count": str(count)} if count else {})))
+    worlds.draw(chosen, out)
+    say(f"{chosen.train + chosen.val + chosen.test} images of {name} are in {out}. Next:")
+    say(f"  polymodal data show {out} --out sheet.png")
+    say(f"  polymodal train vse --data {out} --run runs/NAME")
+
+
+def show(
+    data: tyro.conf.Positional[str],
+    out: Path,
+    split: str = "train",
+    count: int = 12,
+    skip_bad: bool = False,
+) -> None:
+    """Write a contact sheet: pictures with their boxes, where they are known, and captions.
+
+    Args:
+        data: A world with its options, the folder of a drawn set, or folder:PATH.
+        out: The PNG file to write.
+        split: train, val, test or composition.
+        count: How many pictures.
+        skip_bad: Leave out bad records of a folder.
+    """
+    from polymodal.data.sources import look_at
+    from polymodal.data.worlds import contact_sheet
+    from polymodal.errors import unknown
+    from polymodal.jobs import say
+
+    splits = look_at(data, skip_bad=skip_bad)
+    if split not in splits:
+        raise unknown(f"split of {data}:", split, splits)
+    contact_sheet(splits[split], out, count=count)
+    say(f"Wrote {out}: {min(count, len(splits[split]))} of {len(splits[split])} images of {split}.")

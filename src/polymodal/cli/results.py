@@ -1,0 +1,39 @@
+"""Print result files as tables, the papers' figures beside ours, or bring a page up to date."""
+
+from pathlib import Path
+from typing import Annotated
+
+
+def main(arguments: list[str]) -> None:
+    import tyro
+
+    def results(
+        files: Annotated[tuple[Path, ...], tyro.conf.Positional],
+        metrics: tuple[str, ...] = (),
+        markdown: bool = False,
+        page: Path | None = None,
+    ) -> None:
+        """Print result files as tables, mean ± spread over seeds, the papers' figures beside ours.
+
+        Args:
+            files: Result files, results/SYSTEM/STUDY.json.
+            metrics: Only these metrics.
+            markdown: Print Markdown for a page.
+            page: Rewrite the tables of this page that name their result file, run from the root
+                of the repository.
+        """
+        from polymodal import results as store
+        from polymodal.jobs import say
+
+        for file in files:
+            found = store.read(file)
+            table = store.summary(found, metrics or None)
+            if markdown:
+                print(table.markdown())
+            else:
+                table.print(f"{found.study}: {found.command}")
+        if page:
+            count = store.render_into(page, Path())
+            say(f"{page}: {count} tables are up to date.")
+
+    tyro.cli(results, args=arguments, prog="polymodal results")

@@ -1,0 +1,123 @@
+"""Train a system on a dataset and leave a run; killed, the same command goes on."""
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from polymodal import systems
+from polymodal.cli import listing
+from polymodal.errors import unknown
+
+HELP = """\
+Train a system on a dataset and leave a run directory.
+
+usage: polymodal train SYSTEM --data DATA --run DIR [--help] ...
+
+systems
+{systems}
+data
+  scenes | two-objects | one-object          an embedded world, drawn on first use;
+                                             add ,size=64,train=2000,val=200,test=200,seed=1
+  folder:PATH                                your images and captions; add ,size=128
+  DIR                                        a set drawn by `polymodal data draw`
+
+`polymodal train SYSTEM --help` lists every setting. A run that was killed goes on when the same
+command is given again, and ends with the same weights as if it had not been.
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Where:
+    """What to train on and where to leave it."""
+
+    data: str
+    """scenes, two-objects, one-object, folder:PATH or the folder of a drawn set, then ,name=value …"""
+    run: Path
+    """The run directory to make, or to go on with."""
+    features: Path | None = None
+    """Image features that `polymodal features` computed, in place of the pictures."""
+    init: Path | None = None
+    """A run whose weights to start from (the second phase of fine-tuning)."""
+    skip_bad: bool = False
+    """Leave out bad records of a folder, and list them at the end, instead of stopping."""
+
+
+def main(arguments: list[str]) -> None:
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(HELP.format(systems=listing(systems.summaries())))
+        return
+    name, *rest = arguments
+    if name not in systems.names():
+        raise unknown("system", name, systems.names())
+    where, model, training = parse(name, rest)
+    from polymodal.jobs import train
+
+    train(name, model, training, **vars(where))
+
+
+def parse(name: str, arguments: list[str]) -> tuple[Where, Any, Any]:
+    """Flags over the settings of --config over defaults."""
+    import tyro
+
+    from polymodal.training import Training
+
+    module = systems.named(name)
+    arguments, settings = config_file(arguments)
+    flat: Any = tyro.conf.arg(name="")
+    command: Any = dataclasses.make_dataclass(
+        "Command",
+        [
+            ("where", Annotated[Where, flat]),
+            ("model", Annotated[module.Config, flat]),
+            ("training", Annotated[Training, flat]),
+        ],
+        kw_only=True,
+    )
+    parsed = tyro.cli(
+        command,
+        args=arguments,
+        prog=f"polymodal train {name}",
+        description=module.__doc__ + "\n--config FILE.yaml gives settings; flags go over them.",
+        default=defaults(command, module.Config, Training, settings),
+    )
+    return parsed.where, parsed.model, parsed.training
+
+
+def config_file(arguments: list[str]) -> tuple[list[str], dict[str, Any]]:
+    """Take `--config FILE` out of the arguments and read it."""
+    from polymodal.errors import PolymodalError
+    from polymodal.runs import read_yaml
+
+    for place, argument in enumerate(arguments):
+        flag, equals, value = argument.partition("=")
+        if flag == "--config":
+            taken = 1 if equals else 2
+            if not equals and place + 1 == len(arguments):
+                raise PolymodalError("--config needs the name of a YAML file.")
+            path = Path(value if equals else arguments[place + 1])
+            rest = arguments[:place] + arguments[place + taken :]
+            return rest, {**read_yaml(path), "": path}
+    return arguments, {}
+
+
+def defaults(command: Any, model: Any, training: Any, settings: dict[str, Any]) -> Any:
+    """The command's default values: those of a settings file, laid out as a run's config.yaml."""
+    import tyro
+
+    from polymodal.config import from_settings
+
+    settings = dict(settings)
+    path = str(settings.pop("", ""))
+    settings.pop("system", None)
+    parts = {
+        "model": from_settings(model, settings.pop("model", {}), path),
+        "training": from_settings(training, settings.pop("training", {}), path),
+    }
+    known = [*(field.name for field in dataclasses.fields(Where)), "system", "model", "training"]
+    for name in settings:
+        if name not in known:
+            raise unknown(f"setting in {path}:", name, known)
+    paths = {k: Path(v) for k, v in settings.items() if v and k in ("run", "features", "init")}
+    where = {"data": tyro.MISSING, "run": tyro.MISSING} | settings | paths
+    return command(where=Where(**where), **parts)

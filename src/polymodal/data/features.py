@@ -1,0 +1,286 @@
+"""Image features computed once: an image encoder that stays frozen need not run again each epoch.
+
+A features folder holds `SPLIT.npy` (a row an image, in the split's order), `statistics.npy` (mean
+and deviation of the training rows), `ids.json` for other programs, and, written last,
+`manifest.json`.
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Float32, UInt8
+
+from polymodal import files
+from polymodal.data.records import Caption, Dataset, Images, Record
+from polymodal.errors import PolymodalError
+
+Extract = Callable[[UInt8[np.ndarray, "b h w 3"]], Float[np.ndarray, "b d"]]
+
+_FORMAT = "polymodal features 1"
+_ROWS = 512
+"""Rows of a block: what is lost when the writing is killed, and read at once when it is checked."""
+
+
+@dataclass(frozen=True)
+class Features:
+    """A split whose images are known as vectors; otherwise the split itself."""
+
+    dataset: Dataset
+    rows: Float[np.ndarray, "n d"] = field(repr=False, compare=False)
+    encoder: str
+    statistics: Float32[np.ndarray, "2 d"] | None = field(repr=False, compare=False)
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def __getitem__(self, index: int) -> Record:
+        return self.dataset[index]
+
+    def captions(self, index: int) -> tuple[Caption, ...]:
+        """The captions alone, without touching a pixel."""
+        return self.dataset.captions(index)
+
+    def images(self, indices: Sequence[int]) -> Images:
+        """The pictures themselves."""
+        return self.dataset.images(indices)
+
+    @property
+    def fingerprint(self) -> str:
+        """The hash of the split that the features are of."""
+        return self.dataset.fingerprint
+
+    def vectors(self, indices: Sequence[int]) -> Float32[np.ndarray, "b d"]:
+        """The features of some images, as they were computed."""
+        return np.asarray(self.rows[np.asarray(indices, np.int64)], np.float32)
+
+    @property
+    def dim(self) -> int:
+        """The width of a vector."""
+        return int(self.rows.shape[1])
+
+    @property
+    def mean(self) -> Float32[np.ndarray, " d"]:
+        """The mean vector of the training split."""
+        return self._moments()[0]
+
+    @property
+    def std(self) -> Float32[np.ndarray, " d"]:
+        """Each feature's deviation over the training split; 1 where it never varies."""
+        return self._moments()[1]
+
+    def _moments(self) -> Float32[np.ndarray, "2 d"]:
+        if self.statistics is None:
+            raise PolymodalError(
+                "These features have no training split, so no mean and deviation are known. "
+                "Compute them again with the train split among them."
+            )
+        return self.statistics
+
+
+def write_features(
+    splits: Mapping[str, Dataset],
+    extract: Extract,
+    folder: Path,
+    encoder: str,
+    *,
+    batch_size: int = 32,
+    dtype: str = "float16",
+    progress: bool = True,
+) -> None:
+    """Run an encoder over every image and keep what it says; a killed call goes on where it was.
+
+    Where the folder already holds these very features, nothing is done.
+
+    Args:
+        splits: datasets by name; `train` gives the statistics.
+        extract: pictures to vectors, for instance a network in evaluation mode.
+        folder: where to write.
+        encoder: the encoder's name; other features in the folder are refused, not overwritten.
+        batch_size: pictures given to `extract` at once.
+        dtype: float16 or float32.
+        progress: show a bar.
+    """
+    if dtype not in ("float16", "float32"):
+        raise PolymodalError(f"Features are float16 or float32, not {dtype!r}.")
+    folder = Path(folder)
+    plan = {
+        "format": _FORMAT,
+        "encoder": encoder,
+        "dtype": dtype,
+        "splits": {n: {"count": len(s), "fingerprint": s.fingerprint} for n, s in splits.items()},
+    }
+    if (folder / "manifest.json").exists():
+        there = _manifest(folder)
+        if {key: there.get(key) for key in plan} == plan:
+            return
+        raise PolymodalError(
+            f"{folder}: it already holds features of other data or of another encoder "
+            f"({there.get('encoder')}). Choose another folder, or delete this one."
+        )
+    parts = folder / f"parts-{files.fingerprint(plan)}"
+    _extract(splits, extract, parts, batch_size, np.dtype(dtype), progress)
+    dim = {name: _join(parts, name, len(split), folder) for name, split in splits.items()}
+    if len(set(dim.values())) > 1:
+        raise PolymodalError(f"{folder}: the widths of the splits differ: {dim}. Start again.")
+    if "train" in splits:
+        with files.atomic(folder / "statistics.npy") as file:
+            np.save(file, _statistics(np.load(folder / "train.npy", mmap_mode="r")))
+    ids = {name: getattr(split, "ids", None) for name, split in splits.items()}
+    files.write_json(folder / "ids.json", {name: own for name, own in ids.items() if own})
+    files.write_json(folder / "manifest.json", {**plan, "dim": max(dim.values(), default=0)})
+    shutil.rmtree(parts)
+
+
+def open_features(folder: Path, splits: Mapping[str, Dataset]) -> dict[str, Features]:
+    """Join datasets to their features; refuse those of other data and damaged ones."""
+    folder = Path(folder)
+    manifest = _manifest(folder)
+    statistics = None
+    if "train" in manifest["splits"]:
+        statistics = _array(folder / "statistics.npy", (2, manifest["dim"]), "float32")
+    opened = {}
+    for name, split in splits.items():
+        kept = manifest["splits"].get(name)
+        if kept is None:
+            raise PolymodalError(
+                f"{folder}: no features of the split {name!r}, only of "
+                f"{', '.join(manifest['splits'])}. Compute the features again."
+            )
+        if kept["fingerprint"] != split.fingerprint:
+            raise PolymodalError(
+                f"{folder}: the features of {name!r} are of other data: {kept['count']} images, "
+                f"fingerprint {kept['fingerprint']}; the split has {len(split)}, fingerprint "
+                f"{split.fingerprint}. Captions, image size or files changed: compute them again."
+            )
+        shape = (kept["count"], manifest["dim"])
+        rows = _array(folder / f"{name}.npy", shape, manifest["dtype"])
+        opened[name] = Features(split, rows, manifest["encoder"], statistics)
+    return opened
+
+
+def _extract(
+    splits: Mapping[str, Dataset],
+    extract: Extract,
+    parts: Path,
+    batch_size: int,
+    dtype: np.dtype[Any],
+    progress: bool,
+) -> None:
+    """Compute every block that is not there yet, each written whole."""
+    from rich.progress import Progress
+
+    with Progress(disable=not progress) as bar:
+        task = bar.add_task("Computing features", total=sum(map(len, splits.values())))
+        for name, split in splits.items():
+            for start in range(0, len(split), _ROWS):
+                path = _part(parts, name, start)
+                stop = min(start + _ROWS, len(split))
+                if path.exists():
+                    bar.advance(task, stop - start)
+                    continue
+                rows = []
+                for at in range(start, stop, batch_size):
+                    indices = range(at, min(at + batch_size, stop))
+                    rows.append(_rows(extract(split.images(indices)), indices, name, dtype))
+                    bar.advance(task, len(indices))
+                with files.atomic(path) as file:
+                    np.save(file, np.concatenate(rows))
+
+
+def _rows(found: Any, indices: range, name: str, dtype: np.dtype[Any]) -> np.ndarray:
+    """The encoder's answer, checked."""
+    rows = np.asarray(found)
+    if rows.ndim != 2 or len(rows) != len(indices) or rows.dtype.kind != "f":
+        raise PolymodalError(
+            f"The encoder should give floats of shape [{len(indices)}, d], one row an image, "
+            f"but gave {rows.dtype} of shape {list(rows.shape)}. Pool its output."
+        )
+    with np.errstate(over="ignore"):
+        rows = rows.astype(dtype)
+    bad = np.flatnonzero(~np.isfinite(rows).all(1))
+    if len(bad):
+        raise PolymodalError(
+            f"The features of image {indices[int(bad[0])]} of {name!r} are not finite in "
+            f"{dtype.name}. Check the encoder, or keep the features as float32."
+        )
+    return rows
+
+
+def _part(parts: Path, name: str, start: int) -> Path:
+    return parts / f"{name}-{start:09d}.npy"
+
+
+def _join(parts: Path, name: str, count: int, folder: Path) -> int:
+    """Write the blocks of a split as one array; give its width."""
+    paths = [_part(parts, name, start) for start in range(0, count, _ROWS)]
+    if not paths:
+        raise PolymodalError(f"The split {name!r} has no images. Leave it out.")
+    first = np.load(paths[0], mmap_mode="r")
+    header = {"descr": first.dtype.str, "fortran_order": False, "shape": (count, first.shape[1])}
+    with files.atomic(folder / f"{name}.npy") as file:
+        np.lib.format.write_array_header_2_0(file, header)
+        for path in paths:
+            block = np.load(path)
+            if block.shape[1] != first.shape[1]:
+                raise PolymodalError(
+                    f"{path}: the encoder gave {block.shape[1]} features here and {first.shape[1]} "
+                    f"before. Delete {parts} and start again."
+                )
+            file.write(block.tobytes())
+    return int(first.shape[1])
+
+
+def _statistics(rows: np.ndarray) -> Float32[np.ndarray, "2 d"]:
+    """Mean and deviation of each column, in two passes of float64."""
+    mean = sum(block.sum(0) for block in _blocks(rows)) / len(rows)
+    variance = sum(np.square(block - mean).sum(0) for block in _blocks(rows)) / len(rows)
+    std = np.sqrt(variance)
+    return np.stack([mean, np.where(std > 1e-6, std, 1.0)]).astype(np.float32)
+
+
+def _blocks(rows: np.ndarray) -> Iterator[np.ndarray]:
+    for start in range(0, len(rows), _ROWS):
+        yield np.asarray(rows[start : start + _ROWS], np.float64)
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    path = folder / "manifest.json"
+    try:
+        content: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError as error:
+        raise PolymodalError(
+            f"{folder}: there are no finished features (no manifest.json). Compute them first."
+        ) from error
+    except ValueError as error:
+        raise PolymodalError(f"{path}: broken ({error}). Compute the features again.") from error
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise PolymodalError(
+            f"{path}: expected the format {_FORMAT!r}. Compute the features again."
+        )
+    return content
+
+
+def _array(path: Path, shape: tuple[int, int], dtype: str) -> np.ndarray:
+    """A memory-mapped array, if it is whole, of this shape, and finite."""
+    try:
+        rows = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise PolymodalError(
+            f"{path}: missing or cut off ({error}). Copy it again, or compute the features again."
+        ) from error
+    if rows.shape != shape or rows.dtype != np.dtype(dtype):
+        raise PolymodalError(
+            f"{path}: expected {dtype} of shape {list(shape)}, found {rows.dtype} of "
+            f"{list(rows.shape)}. Compute the features again."
+        )
+    for number, block in enumerate(_blocks(rows)):
+        bad = np.flatnonzero(~np.isfinite(block).all(1))
+        if len(bad):
+            row = number * _ROWS + int(bad[0])
+            raise PolymodalError(f"{path}: row {row} is not finite. Compute the features again.")
+    return rows

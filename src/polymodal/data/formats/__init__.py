@@ -1,0 +1,48 @@
+"""Caption files that a folder may hold: one reader a format."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from polymodal.data.formats import captions_csv, captions_jsonl, coco, karpathy
+from polymodal.data.formats.entry import Entry, Flaw
+from polymodal.data.formats.source import Source
+from polymodal.errors import PolymodalError
+
+
+@dataclass(frozen=True)
+class Format:
+    """How the files of a format are called, and what reads one of them."""
+
+    patterns: tuple[str, ...]
+    read: Callable[[Source, str], Iterator[Entry | Flaw]]
+    several: bool = False
+    """Whether a folder may hold more than one, each a split."""
+
+
+FORMATS = (
+    Format(("captions.csv",), captions_csv.read),
+    Format(("captions.jsonl",), captions_jsonl.read),
+    Format(("captions_*.json", "annotations/captions_*.json"), coco.read, several=True),
+    Format(("dataset_*.json", "dataset.json"), karpathy.read),
+)
+
+
+def read_entries(source: Source) -> Iterator[Entry | Flaw]:
+    """Find the caption file, or files, of a source and read every entry."""
+    found = {form: [n for p in form.patterns for n in source.glob(p)] for form in FORMATS}
+    found = {form: names for form, names in found.items() if names}
+    names = [name for several in found.values() for name in several]
+    expected = "captions.csv, captions.jsonl, captions_*.json (COCO) or dataset_*.json (Karpathy)"
+    if not names:
+        raise PolymodalError(
+            f"{source.path}: no captions found. Expected one of {expected} in it; "
+            "the simplest is a captions.csv with the columns image,caption."
+        )
+    form = next(iter(found))
+    if len(found) > 1 or (len(names) > 1 and not form.several):
+        raise PolymodalError(
+            f"{source.path}: expected one caption file, found {', '.join(names)}. "
+            f"Keep one of {expected}; move the others away."
+        )
+    for name in names:
+        yield from form.read(source, name)

@@ -1,0 +1,87 @@
+"""Verdicts on image files: by header, or by decoding each once and remembering what was found."""
+
+import json
+from collections.abc import Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from polymodal import files
+from polymodal.data import pictures
+from polymodal.data.formats.source import Source
+
+Verdict = tuple[str, str] | None
+"""What is wrong with an image, as kind and reason; None for a good one."""
+
+
+@dataclass(frozen=True)
+class Verified:
+    """Judges the images of a source, with several threads."""
+
+    source: Source
+    whole: bool
+    """Decode each image instead of looking at its header; verdicts are then cached."""
+    threads: int
+
+    def judge(self, names: Sequence[str], progress: bool = True) -> Generator[Verdict, None, None]:
+        """The verdict on each image in turn; close the generator to stop before the last."""
+        if not self.whole:
+            yield from self._judge(names, progress)
+            return
+        known = self._load()
+        stamps = {name: self.source.stamp(name) for name in names}
+        fresh = {name: known[name] for name in stamps if known.get(name, [""])[0] == stamps[name]}
+        missing = [name for name in stamps if name not in fresh]
+        try:
+            for name, verdict in zip(missing, self._judge(missing, progress), strict=True):
+                fresh[name] = [stamps[name], *(verdict or ())]
+        finally:  # what was decoded before an interruption need not be decoded again
+            if missing:
+                files.write_text(self._cache, json.dumps({**known, **fresh}))
+        for name in names:
+            _, *reason = fresh[name]
+            yield (reason[0], reason[1]) if reason else None
+
+    def _look(self, name: str) -> Verdict:
+        try:
+            with self.source.open(name) as file:
+                length = self.source.size(name) or 0
+                (pictures.verify if self.whole else pictures.check)(file, length)
+        except pictures.BadPictureError as error:
+            return error.kind, str(error)
+        except OSError as error:
+            return "missing image", f"could not be read ({error}). Check its permissions."
+        return None
+
+    def _judge(self, names: Sequence[str], progress: bool) -> Generator[Verdict, None, None]:
+        from rich.progress import Progress
+
+        hidden = not progress or not names
+        with (
+            ThreadPoolExecutor(self.threads) as pool,
+            Progress(transient=True, disable=hidden) as bar,
+        ):
+            task = bar.add_task("Checking images", total=len(names))
+            try:
+                for verdict in pool.map(self._look, names):
+                    bar.advance(task)
+                    yield verdict
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    @property
+    def _cache(self) -> Path:
+        place = files.fingerprint(str(self.source.path.resolve()))
+        return files.cache_folder() / "verified" / f"{place}.json"
+
+    def _load(self) -> dict[str, list[str]]:
+        """Earlier verdicts; a cache that is absent or broken is as good as empty."""
+        try:
+            content = json.loads(self._cache.read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        sound = isinstance(content, dict) and all(
+            isinstance(row, list) and len(row) in (1, 3) and all(isinstance(x, str) for x in row)
+            for row in content.values()
+        )
+        return content if sound else {}

@@ -1,0 +1,103 @@
+"""Image–caption pairs by the batch: every caption of every image is one training example."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from jaxtyping import Int, Shaped
+from torch import Tensor
+
+from polymodal.data.features import Features
+from polymodal.data.records import Dataset
+from polymodal.data.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class PairBatch:
+    """b images (pictures or features), their captions' tokens, and which image each pair shows."""
+
+    images: Shaped[Tensor, "b ..."]
+    tokens: Int[Tensor, "b t"]
+    lengths: Int[Tensor, " b"]
+    owner: Int[Tensor, " b"]
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> "PairBatch":
+        """The same batch on another device."""
+        moved = {k: v.to(device, non_blocking=non_blocking) for k, v in vars(self).items()}
+        return replace(self, **moved)
+
+
+class Pairs:
+    """All pairs of a split; a batch reads the images that it needs."""
+
+    def __init__(self, dataset: Dataset, vocabulary: Vocabulary) -> None:
+        self.dataset = dataset
+        texts = captions_of(dataset)
+        self.owner = owners(texts)
+        self.tokens, self.lengths = vocabulary.encode_batch([t for own in texts for t in own])
+
+    def __len__(self) -> int:
+        return len(self.owner)
+
+    def batch(self, indices: Int[np.ndarray, " b"]) -> PairBatch:
+        """The pairs at these places, padded to the longest of their captions."""
+        places = torch.from_numpy(indices)
+        lengths = self.lengths[places]
+        owner = self.owner[places]
+        return PairBatch(
+            images=inputs(self.dataset, owner.tolist()),
+            tokens=self.tokens[places, : int(lengths.max())],
+            lengths=lengths,
+            owner=owner,
+        )
+
+
+class ResidentPairs:
+    """The same pairs kept whole on one device, pictures as uint8: no batch ever waits for the host."""
+
+    def __init__(self, pairs: Pairs, device: torch.device, block: int = 1024) -> None:
+        n = len(pairs.dataset)
+        blocks = (range(start, min(start + block, n)) for start in range(0, n, block))
+        self.images = torch.cat([inputs(pairs.dataset, part).to(device) for part in blocks])
+        self.longest = pairs.lengths.numpy()
+        self.pairs = PairBatch(self.images[:0], pairs.tokens, pairs.lengths, pairs.owner).to(device)
+
+    def __len__(self) -> int:
+        return len(self.pairs.owner)
+
+    def batch(self, indices: Int[np.ndarray, " b"]) -> PairBatch:
+        """The pairs at these places, gathered on the device."""
+        places = torch.from_numpy(indices).to(self.images.device)
+        owner = self.pairs.owner[places]
+        return PairBatch(
+            images=self.images[owner],
+            tokens=self.pairs.tokens[places, : int(self.longest[indices].max())],
+            lengths=self.pairs.lengths[places],
+            owner=owner,
+        )
+
+
+def inputs(dataset: Dataset, indices: Sequence[int]) -> Shaped[Tensor, "b ..."]:
+    """What an image encoder takes: pictures as uint8 `b 3 h w`, or features where they were computed."""
+    if isinstance(dataset, Features):
+        return torch.from_numpy(dataset.vectors(indices))
+    return torch.from_numpy(dataset.images(indices)).permute(0, 3, 1, 2)
+
+
+def captions_of(dataset: Dataset) -> list[list[str]]:
+    """The captions' texts, image by image, without touching a pixel."""
+    return [[caption.text for caption in dataset.captions(i)] for i in range(len(dataset))]
+
+
+def owners(texts: Sequence[Sequence[str]]) -> Int[Tensor, " n"]:
+    """Which image each caption belongs to, when captions are listed image by image.
+
+    >>> owners([["a", "b"], ["c"]])
+    tensor([0, 0, 1])
+    """
+    counts = torch.tensor([len(own) for own in texts])
+    return torch.repeat_interleave(torch.arange(len(texts)), counts)

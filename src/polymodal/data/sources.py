@@ -1,0 +1,105 @@
+"""Datasets by a short name: `scenes,size=64`, `folder:PATH,size=128`, or the folder of a drawn set."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from polymodal.data.records import Dataset
+from polymodal.errors import PolymodalError, unknown
+
+TRAILING = re.compile(r"(?:,[a-z_]+=[^,]*)*$")
+
+
+def parse(spec: str) -> tuple[str, dict[str, str]]:
+    """A dataset's name and its options.
+
+    >>> parse("folder:my photos, 2024,size=128")
+    ('folder:my photos, 2024', {'size': '128'})
+    """
+    tail = TRAILING.search(spec)
+    options = tail.group() if tail else ""
+    name = spec[: len(spec) - len(options)]
+    return name, dict(part.split("=", 1) for part in options.split(",")[1:])
+
+
+def open_splits(spec: str, *, skip_bad: bool = False) -> Mapping[str, Dataset]:
+    """The splits of a dataset by name; a world is drawn into the cache on first use."""
+    from polymodal.data.worlds import open_drawn, open_world
+
+    name, options = parse(spec)
+    if name.startswith("folder:"):
+        return open_own(name.removeprefix("folder:"), options, skip_bad)
+    if (Path(name) / "manifest.json").is_file():
+        if options:
+            raise PolymodalError(
+                f"{name} is drawn already, so {', '.join(options)} cannot be set any more."
+            )
+        return open_drawn(Path(name))
+    if Path(name).is_dir():
+        raise PolymodalError(
+            f"{name} is a folder without a drawn set. For your own images and captions say "
+            f"folder:{name}; to draw a world into it, `polymodal data draw WORLD --out {name}`."
+        )
+    return open_world(**world_options(name, options))
+
+
+def look_at(spec: str, *, skip_bad: bool = False) -> Mapping[str, Dataset]:
+    """The same splits, a world drawn on the fly: for a look at some of its images."""
+    from polymodal.data.worlds import WORLDS, named
+
+    name, options = parse(spec)
+    if name in WORLDS:
+        return named(**world_options(name, options)).splits()
+    return open_splits(spec, skip_bad=skip_bad)
+
+
+def open_own(path: str, options: Mapping[str, str], skip_bad: bool) -> Mapping[str, Dataset]:
+    """A folder of the user's."""
+    from polymodal.data.folder import open_folder
+
+    for option in options:
+        if option != "size":
+            raise unknown("option of folder:", option, ["size"])
+    size = number("size", options.get("size", "224"))
+    return open_folder(Path(path), size=size, skip_bad=skip_bad)
+
+
+def world_options(name: str, options: Mapping[str, str]) -> dict[str, Any]:
+    """A world's name and fields from text; `count` is shared among the splits as they are by default.
+
+    >>> world_options("scenes", {"count": "100", "hold_out": "purple cylinder+red cube"})
+    {'name': 'scenes', 'train': 80, 'val': 10, 'test': 10, 'hold_out': ('purple cylinder', 'red cube')}
+    """
+    from polymodal.data.worlds import WORLDS
+
+    if name not in WORLDS:
+        raise unknown("dataset", name, [*WORLDS, "folder:PATH"])
+    found: dict[str, Any] = {"name": name}
+    for option, text in options.items():
+        if option == "count":
+            found |= shares(WORLDS[name], number(option, text))
+        elif option == "hold_out":
+            found[option] = tuple(text.split("+"))
+        elif option == "objects":
+            fewest, _, most = text.partition("-")
+            found[option] = (number(option, fewest), number(option, most or fewest))
+        elif option == "overlap":
+            found[option] = text.lower() in ("", "1", "true", "yes")
+        else:
+            found[option] = number(option, text)
+    return found
+
+
+def shares(world: Any, count: int) -> dict[str, int]:
+    """Divide `count` images among a world's splits in their usual proportion."""
+    whole = world.train + world.val + world.test
+    val, test = count * world.val // whole, count * world.test // whole
+    return {"train": count - val - test, "val": val, "test": test}
+
+
+def number(name: str, text: str) -> int:
+    """A whole number, or an error that says what it is for."""
+    if not text.isdigit():
+        raise PolymodalError(f"{name} is a whole number, not {text!r}.")
+    return int(text)

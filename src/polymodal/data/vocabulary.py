@@ -1,0 +1,136 @@
+"""Words and their numbers, learned from the training captions alone."""
+
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polymodal import files
+from polymodal.errors import PolymodalError
+
+if TYPE_CHECKING:
+    from jaxtyping import Int64
+    from torch import Tensor
+
+PAD, START, END, UNK = range(4)
+SPECIAL = ("<pad>", "<start>", "<end>", "<unk>")
+
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_FORMAT = "polymodal vocabulary 1"
+
+
+def tokenize(text: str) -> list[str]:
+    """Split a text into lower-case words and numbers of any script; punctuation is dropped.
+
+    An apostrophe within a word stays, so that no caption can spell a special token.
+
+    >>> tokenize("A man's dog, 2 cats & <pad>!")
+    ['a', "man's", 'dog', '2', 'cats', 'pad']
+    """
+    return _WORD.findall(unicodedata.normalize("NFC", text).replace("’", "'").lower())
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """A fixed list of words, four special ones first; the number of a word is its place in it.
+
+    >>> vocabulary = Vocabulary.of(["A red dog.", "a red, red car"])
+    >>> vocabulary.words
+    ('<pad>', '<start>', '<end>', '<unk>', 'red', 'a', 'car', 'dog')
+    >>> vocabulary.encode("A blue dog")
+    [1, 5, 3, 7, 2]
+    >>> vocabulary.decode([1, 5, 3, 7, 2, 0])
+    'a <unk> dog'
+    """
+
+    words: tuple[str, ...]
+    _numbers: dict[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        numbers = {word: number for number, word in enumerate(self.words)}
+        if self.words[:4] != SPECIAL:
+            raise PolymodalError(f"A vocabulary must start with {', '.join(SPECIAL)}.")
+        if len(numbers) != len(self.words):
+            twice = next(w for number, w in enumerate(self.words) if numbers[w] != number)
+            raise PolymodalError(f"The vocabulary holds {twice!r} twice.")
+        object.__setattr__(self, "_numbers", numbers)
+
+    @classmethod
+    def of(cls, texts: Iterable[str], min_count: int = 1) -> "Vocabulary":
+        """Every word of the texts, frequent ones first, equally frequent ones by alphabet.
+
+        Args:
+            texts: the captions of the training split; others would leak into the model.
+            min_count: words seen less often become `<unk>`.
+        """
+        counts = Counter(word for text in texts for word in tokenize(text))
+        kept = [word for word, count in counts.items() if count >= min_count]
+        if not kept:
+            raise PolymodalError(
+                f"No word occurs {min_count} times in the {sum(counts.values())} words of the "
+                "training captions: there is no vocabulary. Check the captions, or lower min_count."
+            )
+        return cls(SPECIAL + tuple(sorted(kept, key=lambda word: (-counts[word], word))))
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def encode(self, text: str) -> list[int]:
+        """The numbers of a text's words, from `<start>` to `<end>`; unknown words are `<unk>`."""
+        return [START, *(self._numbers.get(word, UNK) for word in tokenize(text)), END]
+
+    def encode_batch(
+        self, texts: Sequence[str]
+    ) -> "tuple[Int64[Tensor, 'b t'], Int64[Tensor, ' b']]":
+        """Encode several texts, padded with `<pad>` to the longest, and their lengths.
+
+        >>> tokens, lengths = Vocabulary.of(["a dog"]).encode_batch(["dog", "a dog"])
+        >>> tokens.tolist(), lengths.tolist()
+        ([[1, 5, 2, 0], [1, 4, 5, 2]], [3, 4])
+        """
+        import torch
+
+        rows = [self.encode(text) for text in texts]
+        lengths = [len(row) for row in rows]
+        longest = max(lengths, default=0)
+        tokens = torch.tensor([row + [PAD] * (longest - len(row)) for row in rows])
+        return tokens.long().reshape(len(rows), longest), torch.tensor(lengths).long()
+
+    def decode(self, numbers: Iterable[int]) -> str:
+        """The words of some numbers, without padding, start and end."""
+        return " ".join(self.words[n] for n in map(int, numbers) if n not in (PAD, START, END))
+
+    def save(self, path: Path) -> None:
+        """Write the vocabulary as JSON."""
+        files.write_json(Path(path), {"format": _FORMAT, "words": self.words})
+
+    @classmethod
+    def load(cls, path: Path) -> "Vocabulary":
+        """Read a vocabulary that `save` wrote."""
+        try:
+            content = json.loads(Path(path).read_text("utf-8"))
+        except FileNotFoundError as error:
+            raise PolymodalError(
+                f"{path}: there is no vocabulary. It is written with the run: copy the whole run."
+            ) from error
+        except (ValueError, RecursionError) as error:
+            raise _broken(path, str(error)) from error
+        words: Any = content.get("words") if isinstance(content, dict) else None
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise _broken(path, 'expected an object with a list of texts under "words"')
+        if content.get("format") != _FORMAT:
+            raise _broken(path, f"expected the format {_FORMAT!r}, found {content.get('format')!r}")
+        try:
+            return cls(tuple(words))
+        except PolymodalError as error:
+            raise _broken(path, str(error).rstrip(".")) from error
+
+
+def _broken(path: Path, reason: str) -> PolymodalError:
+    return PolymodalError(
+        f"{path}: the vocabulary cannot be read ({reason}). Copy it again from its run."
+    )

@@ -1,0 +1,33 @@
+"""What a figure was measured on."""
+
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+
+def hardware() -> dict[str, Any]:
+    """Processor, cores, memory and accelerator, in words."""
+    import torch
+
+    found: dict[str, Any] = {
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+    }
+    if torch.cuda.is_available():
+        found["accelerator"] = torch.cuda.get_device_name()
+    return found
+
+
+def processor() -> str:
+    """The processor's own name, where the system tells it."""
+    try:
+        with Path("/proc/cpuinfo").open(encoding="utf-8") as lines:
+            names = [
+                line.partition(":")[2].strip() for line in lines if line.startswith("model name")
+            ]
+    except FileNotFoundError:
+        names = []
+    return names[0] if names else platform.processor() or platform.machine()

@@ -1,0 +1,206 @@
+"""Whole jobs, from data to a finished run: the place where data, system and trainer meet."""
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from rich.console import Console
+
+from polymodal import systems
+from polymodal.config import to_settings
+from polymodal.data.features import open_features
+from polymodal.data.pairs import Pairs, ResidentPairs
+from polymodal.data.records import Dataset
+from polymodal.data.sources import open_splits
+from polymodal.errors import PolymodalError
+from polymodal.files import write_json
+from polymodal.hardware import hardware
+from polymodal.loading import load
+from polymodal.runs import Run, versions
+from polymodal.training import OPERATIONAL, Training, fit
+
+console = Console(stderr=True)
+
+
+def train(
+    name: str,
+    model: Any,
+    training: Training,
+    *,
+    data: str,
+    run: Path,
+    features: Path | None = None,
+    init: Path | None = None,
+    skip_bad: bool = False,
+) -> dict[str, Any]:
+    """Train a system and leave a run; a run that is finished is left as it is. Gives its metrics."""
+    here = Run(Path(run))
+    settings = {
+        "system": name,
+        "data": data,
+        "features": features and str(features),
+        "init": init and str(init),
+        "skip_bad": skip_bad,
+        "model": to_settings(model),
+        "training": to_settings(training),
+    }
+    here.begin(settings, OPERATIONAL)
+    if here.finished:
+        say(f"{run} is finished already; its scores are in {run}/metrics.json.")
+        return here.metrics
+    splits = open_data(data, features=features, skip_bad=skip_bad)
+    for needed in ("train", "val"):
+        if needed not in splits:
+            raise PolymodalError(
+                f"{data} has no split {needed!r}, only {', '.join(splits)}: "
+                "training needs one to learn from and one to select on."
+            )
+    system = prepare(name, model, training, splits["train"], here, init)
+    curves = fit(
+        system,
+        examples_on(system, splits["train"], training),
+        training,
+        here.folder,
+        validate=lambda: system.evaluate(splits["val"]),
+        keep=lambda: here.keep(system),
+        say=say,
+    )
+    return conclude(here, system, splits, settings, curves)
+
+
+def open_data(
+    data: str, *, features: Path | None = None, skip_bad: bool = False
+) -> Mapping[str, Dataset]:
+    """The splits of a dataset, joined to their features if there are any."""
+    splits = open_splits(data, skip_bad=skip_bad)
+    report_skipped(splits)
+    return open_features(features, splits) if features else splits
+
+
+def prepare(
+    name: str, model: Any, training: Training, train: Dataset, run: Run, init: Path | None
+) -> Any:
+    """A system at its start: seeded weights, then pretrained ones, then those of another run."""
+    module = systems.named(name)
+    learned = module.learn(model, train)
+    write_json(run.folder / "learned.json", learned)
+    torch.manual_seed(training.seed)
+    system = module.build(model, learned)
+    system.start(train)
+    if init:
+        begin_from(system, Run(Path(init)))
+    return system
+
+
+def begin_from(system: Any, run: Run) -> None:
+    """Take another run's weights; only a pretrained encoder, already loaded, may be absent there."""
+    vocabulary = run.learned.get("vocabulary")
+    if vocabulary is not None and tuple(vocabulary) != system.vocabulary.words:
+        raise PolymodalError(
+            f"{run.folder} was trained with another vocabulary: start from a run on the same data."
+        )
+    weights = run.weights()
+    result = system.load_state_dict(weights, strict=False)
+    lost = [key for key in result.missing_keys if ".encoder." not in key] + result.unexpected_keys
+    if lost:
+        raise PolymodalError(
+            f"{run.folder} has weights of another shape of model: {', '.join(lost[:5])}. "
+            "Give the same model settings."
+        )
+
+
+def examples_on(system: Any, train: Dataset, training: Training) -> Any:
+    """The training examples, on the device where they are asked to be resident."""
+    examples = system.examples(train)
+    if not training.resident:
+        return examples
+    if not isinstance(examples, Pairs):
+        raise PolymodalError("--resident is for image–caption pairs.")
+    gpu = training.accelerator != "cpu" and torch.cuda.is_available()
+    return ResidentPairs(examples, torch.device("cuda" if gpu else "cpu"))
+
+
+def conclude(
+    run: Run,
+    system: Any,
+    splits: Mapping[str, Dataset],
+    settings: dict[str, Any],
+    curves: list[dict[str, float]],
+) -> dict[str, Any]:
+    """Score the best weights on every held-out split and write the run's metrics and card."""
+    if not system.trainer.is_global_zero:
+        return {}
+    run.restore(system)
+    held_out = {split: dataset for split, dataset in splits.items() if split != "train"}
+    metrics = {
+        "command": command_line(),
+        "scores": {split: system.evaluate(dataset) for split, dataset in held_out.items()},
+        "protocol": protocol(system, splits, settings),
+        "versions": versions(),
+        "hardware": hardware(),
+        "curves": curves,
+    }
+    run.finish(metrics)
+    return metrics
+
+
+def evaluate(
+    run: Path,
+    split: str = "test",
+    *,
+    data: str | None = None,
+    features: Path | None = None,
+    skip_bad: bool = False,
+    device: str = "cpu",
+) -> dict[str, Any]:
+    """Score a run on a split of its own data, or of other data."""
+    settings = Run(Path(run)).config
+    if data is None:
+        data, features = settings["data"], features or settings["features"]
+    splits = open_data(data, features=features, skip_bad=skip_bad)
+    if split not in splits:
+        raise PolymodalError(f"{data} has no split {split!r}, only {', '.join(splits)}.")
+    system = load(run, device)
+    return {
+        "scores": {split: system.evaluate(splits[split])},
+        "protocol": protocol(system, {split: splits[split]}, {**settings, "data": data}),
+    }
+
+
+def protocol(
+    system: Any, splits: Mapping[str, Dataset], settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """All that two figures must share to be compared."""
+    return {
+        "data": settings["data"],
+        "splits": {k: {"images": len(v), "hash": v.fingerprint} for k, v in splits.items()},
+        "selection": f"best {system.monitor} on val",
+        "seed": settings["training"]["seed"],
+        **system.protocol(),
+    }
+
+
+def report_skipped(splits: Mapping[str, Dataset], most: int = 20) -> None:
+    """List what was left out of a folder."""
+    skipped = getattr(splits, "skipped", ())
+    if skipped:
+        say(f"{len(skipped)} bad records were left out:")
+        for flaw in skipped[:most]:
+            say(f"  {flaw.where}: {flaw.reason}")
+        if len(skipped) > most:
+            say(f"  and {len(skipped) - most} more.")
+
+
+def command_line() -> str:
+    """The command that is running, as it can be given again."""
+    return shlex.join(["polymodal", *sys.argv[1:]])
+
+
+def say(message: str) -> None:
+    """Tell the user something beside the bar, once however many processes there are."""
+    if os.environ.get("LOCAL_RANK", "0") == "0":
+        console.print(message, highlight=False, markup=False, soft_wrap=True)

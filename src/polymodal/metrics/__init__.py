@@ -1,0 +1,1 @@
+"""Scores of one task a file."""

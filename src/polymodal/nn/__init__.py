@@ -1,0 +1,1 @@
+"""Encoders, decoders, critics: modules that take modules."""

@@ -1,0 +1,142 @@
+"""Result files: one schema for every system's studies, so that any figure can be made again.
+
+results/<system>/<study>.json = {"study", "command", "hardware", "versions", "protocol": {…},
+    "paper": [{"name", "metrics"}], "rows": [{"name", "data", "seed", "metrics"}]}
+"""
+
+import json
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from polymodal.errors import PolymodalError, unknown
+from polymodal.files import write_json, write_text
+from polymodal.tables import Table
+
+Metrics = Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """The scores of one seed of one recipe on one dataset."""
+
+    name: str
+    data: str
+    seed: int
+    metrics: Metrics
+    block: str | None = None
+    """A group of rows whose protocol differs from that of the others."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperRow:
+    """What the seed document says of a recipe."""
+
+    name: str
+    metrics: Metrics
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results:
+    """A study's figures with all that is needed to make them again."""
+
+    study: str
+    command: str
+    hardware: Mapping[str, Any]
+    versions: Mapping[str, str]
+    protocol: Mapping[str, Any]
+    rows: Sequence[Row]
+    paper: Sequence[PaperRow] = field(default=())
+
+
+def write(path: Path, results: Results) -> None:
+    """Write a result file atomically; fields that say nothing are left out."""
+    content = asdict(results)
+    content["rows"] = [{k: v for k, v in row.items() if v is not None} for row in content["rows"]]
+    write_json(Path(path), content)
+
+
+def read(path: Path) -> Results:
+    """Read a result file, or say which part of it is not as it should be."""
+    path = Path(path)
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        rows = [Row(**row) for row in content.pop("rows")]
+        paper = [PaperRow(**row) for row in content.pop("paper")]
+        return Results(rows=rows, paper=paper, **content)
+    except FileNotFoundError as error:
+        raise PolymodalError(f"There is no result file at {path}.") from error
+    except (json.JSONDecodeError, TypeError, KeyError, AttributeError) as error:
+        raise PolymodalError(
+            f"{path} is no result file: {error}. It needs study, command, hardware, versions, "
+            "protocol, paper and rows."
+        ) from error
+
+
+def summary(results: Results, metrics: Sequence[str] | None = None) -> Table:
+    """Mean ± spread over seeds for each recipe and dataset, the paper's figures beside them."""
+    known = list(dict.fromkeys(name for row in results.rows for name in row.metrics))
+    for name in metrics or ():
+        if name not in known:
+            raise unknown(f"metric of {results.study}:", name, known)
+    shown = list(metrics or known)
+    groups: dict[tuple[str, str, str], list[Row]] = {}
+    for row in results.rows:
+        groups.setdefault((row.name, row.data, row.block or ""), []).append(row)
+    table = [["paper", row.name, "", *cells([row.metrics], shown)] for row in results.paper]
+    for (name, data, block), rows in groups.items():
+        label = f"{name} ({block})" if block else name
+        found = cells([row.metrics for row in rows], shown)
+        table.append([data, label, str(len(rows)), *found])
+    return Table(header=["data", "name", "seeds", *shown], rows=table)
+
+
+def cells(found: Sequence[Metrics], names: Sequence[str]) -> list[str]:
+    """Each metric as 'mean ± standard deviation', or its one value, or a dash.
+
+    >>> cells([{"rsum": 10.0}, {"rsum": 12.0}], ["rsum", "r1"])
+    ['11.00 ± 1.41', '–']
+    """
+    shown = []
+    for name in names:
+        values = [metrics[name] for metrics in found if name in metrics]
+        if not values:
+            shown.append("–")
+        elif len(values) == 1:
+            shown.append(f"{values[0]:.2f}")
+        else:
+            shown.append(f"{statistics.fmean(values):.2f} ± {statistics.stdev(values):.2f}")
+    return shown
+
+
+def render_into(page: Path, root: Path) -> int:
+    """Rewrite every table of a page that stands between these two lines; give their number.
+
+    <!-- results: results/vse/coco.json i2t_r1 t2i_r1 rsum -->
+    <!-- end -->
+    """
+    lines = page.read_text("utf-8").split("\n")
+    kept: list[str] = []
+    inside, count = False, 0
+    for number, line in enumerate(lines, 1):
+        if line.startswith("<!-- results: "):
+            if inside:
+                raise PolymodalError(
+                    f"{page}, line {number}: the table before has no '<!-- end -->'."
+                )
+            file, *metrics = line.removeprefix("<!-- results: ").removesuffix(" -->").split()
+            kept += [line, summary(read(root / file), metrics or None).markdown()]
+            inside, count = True, count + 1
+        elif line == "<!-- end -->":
+            inside = False
+            kept.append(line)
+        elif not inside:
+            kept.append(line)
+    if inside:
+        raise PolymodalError(f"{page}: the last table has no '<!-- end -->'.")
+    text = "\n".join(kept)
+    if text != page.read_text("utf-8"):
+        write_text(page, text)
+    return count

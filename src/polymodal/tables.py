@@ -1,0 +1,46 @@
+"""Tables for the terminal and for pages, from the same cells."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A header and rows of text."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def markdown(self) -> str:
+        """The table for a page.
+
+        >>> print(Table(header=["a", "b"], rows=[["1", "2"]]).markdown())
+        | a | b |
+        |---|---|
+        | 1 | 2 |
+        """
+        lines = [self.header, ["---"] * len(self.header), *self.rows]
+        shown = ["| " + " | ".join(line) + " |" for line in lines]
+        return "\n".join([shown[0], shown[1].replace(" ", ""), *shown[2:]])
+
+    def print(self, title: str = "") -> None:
+        """The table for a terminal."""
+        from rich.console import Console
+        from rich.table import Table as RichTable
+
+        table = RichTable(title=title or None, title_justify="left")
+        for place, name in enumerate(self.header):
+            table.add_column(name, justify="left" if place == 0 else "right", overflow="fold")
+        for row in self.rows:
+            table.add_row(*row)
+        Console().print(table)
+
+
+def scores_table(scores: Mapping[str, Mapping[str, float]]) -> Table:
+    """Metrics down, splits across."""
+    names = dict.fromkeys(name for found in scores.values() for name in found)
+    rows = [
+        [name, *(f"{found[name]:.2f}" if name in found else "–" for found in scores.values())]
+        for name in names
+    ]
+    return Table(header=["metric", *scores], rows=rows)

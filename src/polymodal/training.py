@@ -1,0 +1,273 @@
+"""Training by Lightning that can be killed at any step and goes on as if it had not been.
+
+Randomness is counter-based throughout: the batch of a step (`data.loading`) and the seed of its
+dropout and augmentation are functions of the run's seed and the step, so a checkpoint needs to hold
+no generator's state, and the weights after n steps do not depend on how often the run was stopped.
+"""
+
+import contextlib
+import logging
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from lightning import Callback, LightningModule, Trainer
+from lightning.pytorch.loggers import TensorBoardLogger
+
+from polymodal.checkpoints import (
+    SafeCheckpoints,
+    checkpoint_path,
+    newest,
+    prune,
+    step_of,
+)
+from polymodal.data.loading import Batches, Examples, Order
+from polymodal.errors import PolymodalError
+from polymodal.progress import Bar
+
+Scores = dict[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """How a run is trained: its budget, its batches, its hardware."""
+
+    epochs: float = 30
+    """Passes over the training pairs."""
+    max_steps: int | None = None
+    """Steps in all; takes the place of --epochs."""
+    batch_size: int = 128
+    """Pairs a step, over all processes together."""
+    seed: int = 0
+    """What the weights, the order of the data, dropout and augmentation are drawn from."""
+    val_every: int | None = None
+    """Steps between validations; by default one epoch."""
+    checkpoint_every: int = 100
+    """Steps between checkpoints; a kill loses at most so many."""
+    clip: float = 2.0
+    """Largest norm of the gradient; 0 for no limit."""
+    precision: Literal["32", "bf16"] = "32"
+    """Arithmetic of the training step: float32, or bfloat16 where it is safe. Evaluation is float32."""
+    compile: bool = False
+    """Compile the encoders with torch.compile: slower to start, faster after."""
+    accelerator: Literal["auto", "cpu", "gpu"] = "auto"
+    """What to train on; auto takes a GPU where there is one."""
+    devices: int = 1
+    """Processes, one a GPU (or several on the CPU); negatives are shared among them."""
+    resident: bool = False
+    """Keep the whole training split on the device, pictures as uint8 (for small data)."""
+    log_every: int = 10
+    """Steps between points of the learning curves."""
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch_size", "checkpoint_every", "devices", "log_every"):
+            if getattr(self, name) <= 0:
+                raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
+        if self.max_steps is not None and self.max_steps <= 0:
+            raise PolymodalError(f"max_steps must be above 0, not {self.max_steps}.")
+
+    def budget(self, order: Order) -> int:
+        """Steps in all."""
+        return self.max_steps or max(1, round(self.epochs * order.steps_per_epoch))
+
+
+OPERATIONAL = frozenset(
+    {"checkpoint_every", "log_every", "accelerator", "devices", "compile", "resident"}
+)
+"""Fields that may differ when a run goes on: they change how fast it trains, not what it learns."""
+
+
+def fit(
+    system: Any,
+    examples: Examples,
+    config: Training,
+    folder: Path,
+    *,
+    validate: Callable[[], Scores],
+    keep: Callable[[], None],
+    say: Callable[[str], None],
+) -> list[Scores]:
+    """Train `system` in `folder` to the end of its budget, from its newest checkpoint if there is one.
+
+    `validate` scores the system as it is; `keep` saves its weights as the best so far. Gives back
+    the learning curves, a row a point.
+    """
+    order = Order(examples=len(examples), batch_size=config.batch_size, seed=config.seed)
+    last = config.budget(order)
+    found = newest(folder / "checkpoints", say)
+    first = step_of(found) if found else 0
+    if found:
+        say(f"Going on from step {first} of {last}.")
+    survival = Survival(
+        config,
+        folder / "checkpoints",
+        val_every=config.val_every or order.steps_per_epoch,
+        last=last,
+        validate=validate,
+        keep=keep,
+        say=say,
+    )
+    bar = Bar(first, last, config.batch_size, ("loss", system.monitor), survival.latest)
+    with quiet():
+        trainer = make_trainer(config, folder, last, [survival, bar])
+    if config.compile:
+        compile_encoders(system)
+    batches = Batches(
+        examples,
+        order,
+        first=first,
+        last=last,
+        rank=trainer.global_rank,
+        world=trainer.world_size,
+    )
+    with quiet():
+        trainer.fit(system, batches, ckpt_path=found, weights_only=True)
+    return survival.curves
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Keep Lightning's advice to itself: frozen encoders are meant to be in eval mode, and so on."""
+    logs = [logging.getLogger(f"lightning.{part}") for part in ("pytorch", "fabric")]
+    levels = [log.level for log in logs]
+    for log in logs:
+        log.setLevel(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*in eval mode at the start of training")
+            warnings.filterwarnings("ignore", message=".*LeafSpec.*is deprecated")
+            yield
+    finally:
+        for log, level in zip(logs, levels, strict=True):
+            log.setLevel(level)
+
+
+def make_trainer(config: Training, folder: Path, last: int, callbacks: list[Callback]) -> Trainer:
+    """Lightning's trainer, with its own progress, checkpoints and validation left to ours."""
+    return Trainer(
+        accelerator=config.accelerator,
+        devices=config.devices,
+        strategy="ddp" if config.devices > 1 else "auto",
+        precision="bf16-mixed" if config.precision == "bf16" else "32-true",
+        max_steps=last,
+        max_epochs=-1,
+        gradient_clip_val=config.clip or None,
+        logger=TensorBoardLogger(folder, "tensorboard", "", default_hp_metric=False),
+        log_every_n_steps=config.log_every,
+        callbacks=callbacks,
+        plugins=[SafeCheckpoints()],
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        use_distributed_sampler=False,
+        default_root_dir=folder,
+    )
+
+
+def compile_encoders(system: LightningModule) -> None:
+    """Compile each part of a system in place, so that its weights keep their names."""
+    for part in system.children():
+        part.compile()
+
+
+class Survival(Callback):
+    """After each step: seed, watch, validate, keep the best, checkpoint, in this order.
+
+    A kill at any point leaves a checkpoint from which the same steps are done again.
+    """
+
+    def __init__(
+        self,
+        config: Training,
+        folder: Path,
+        *,
+        val_every: int,
+        last: int,
+        validate: Callable[[], Scores],
+        keep: Callable[[], None],
+        say: Callable[[str], None],
+    ) -> None:
+        self.config, self.folder = config, folder
+        self.val_every, self.last = val_every, last
+        self.validate, self.keep, self.say = validate, keep, say
+        self.best = -float("inf")
+        self.curves: list[Scores] = []
+        self.latest: Scores = {}
+        self.ill = 0
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"best": self.best, "curves": self.curves}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.best, self.curves = state["best"], state["curves"]
+
+    def on_train_batch_start(
+        self, trainer: Trainer, pl_module: LightningModule, batch: Any, batch_idx: int
+    ) -> None:
+        torch.manual_seed(step_seed(self.config.seed, trainer.global_step, trainer.global_rank))
+
+    def on_train_batch_end(
+        self,
+        trainer: Trainer,
+        pl_module: LightningModule,
+        outputs: Any,
+        batch: Any,
+        batch_idx: int,
+    ) -> None:
+        step = trainer.global_step
+        point: Scores = {}
+        saving = step % self.config.checkpoint_every == 0 or step == self.last
+        if step % self.config.log_every == 0 or saving:
+            point["loss"] = self.watch(pl_module, outputs["shown"].item(), step)
+        if step % self.val_every == 0 or step == self.last:
+            point |= self.select(trainer, pl_module)
+        if point:
+            self.curves.append({"step": step, **point})
+            self.latest |= point
+            for logger in trainer.loggers:
+                logger.log_metrics(point, step)
+        if saving:
+            trainer.save_checkpoint(checkpoint_path(self.folder, step))
+            if trainer.is_global_zero:
+                prune(self.folder)
+
+    def watch(self, system: Any, loss: float, step: int) -> float:
+        """Stop at a loss that is no number; say so when it stays at a value that means collapse."""
+        if loss != loss or loss in (float("inf"), -float("inf")):
+            raise PolymodalError(
+                f"The loss became {loss} at step {step}. Try a smaller --lr, --clip 1 or --precision "
+                f"32. The last good checkpoint is in {self.folder}."
+            )
+        symptom = system.symptom(loss)
+        self.ill = self.ill + 1 if symptom else 0
+        if symptom and self.ill == 5:
+            self.say(f"At step {step}: {symptom}")
+        return loss
+
+    def select(self, trainer: Trainer, system: Any) -> Scores:
+        """Score the system on the validation split and keep it if it is the best so far."""
+        scores: Scores = {}
+        if trainer.is_global_zero:
+            scores = self.validate()
+            if scores[system.monitor] > self.best:
+                self.best = scores[system.monitor]
+                self.keep()
+            system.train()
+        trainer.strategy.barrier()
+        return scores
+
+
+def step_seed(seed: int, step: int, rank: int) -> int:
+    """A seed of 63 bits for one step of one process.
+
+    >>> step_seed(0, 1, 0) != step_seed(1, 0, 0)
+    True
+    """
+    value = 0
+    for part in (seed, step, rank):
+        value = (value + part + 1) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
+        value ^= value >> 29
+    return value >> 1

@@ -1,0 +1,27 @@
+"""Shapes are checked at run time in the tests; every test has a cache of its own."""
+
+from pathlib import Path
+
+import pytest
+from jaxtyping import install_import_hook
+
+CHECKED = ("similarity", "ranking", "metrics", "nn", "systems.vse", "data.pairs", "distributed")
+
+install_import_hook([f"polymodal.{name}" for name in CHECKED], "beartype.beartype")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Keep what tests draw out of the user's own cache."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POLYMODAL_CACHE", str(folder))
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def squares(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of coloured squares with captions and splits."""
+    from toys import write_squares
+
+    return write_squares(tmp_path_factory.mktemp("squares"))

@@ -1,0 +1,176 @@
+"""Features computed once: resumed after a kill, refused when they are not of the data at hand."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polymodal import files
+from polymodal.data import features
+from polymodal.data.features import Features, open_features, write_features
+from polymodal.data.records import Caption, Record
+from polymodal.errors import PolymodalError
+
+
+@dataclass(frozen=True)
+class Grey:
+    """Image i is of grey i."""
+
+    count: int
+    name: str
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, index: int) -> Record:
+        return Record(self.ids[index], self.images([index])[0], self.captions(index))
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(f"{self.name}{i}" for i in range(self.count))
+
+    def captions(self, index: int) -> tuple[Caption, ...]:
+        return (Caption(f"grey {index}"),)
+
+    def images(self, indices: Sequence[int]) -> np.ndarray:
+        return np.broadcast_to(
+            np.array(indices, np.uint8).reshape(-1, 1, 1, 1), (len(indices), 4, 4, 3)
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        return files.fingerprint([self.name, self.count])
+
+
+def mean(images: np.ndarray) -> np.ndarray:
+    grey = images.mean((1, 2, 3))
+    return np.stack([grey, 2 * grey, np.full_like(grey, 7)], 1)
+
+
+@pytest.fixture
+def splits() -> dict[str, Grey]:
+    return {"train": Grey(200, "train"), "test": Grey(30, "test")}
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(features, "_ROWS", 64)
+
+
+def written(folder: Path, splits: dict[str, Grey], dtype: str = "float16") -> dict[str, Features]:
+    write_features(splits, mean, folder, "mean", dtype=dtype, progress=False)
+    return open_features(folder, splits)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_vectors_are_those_of_the_images(
+    tmp_path: Path, splits: dict[str, Grey], dtype: str
+) -> None:
+    opened = written(tmp_path, splits, dtype)
+    train = opened["train"]
+    assert train.vectors([199, 3]).tolist() == [[199, 398, 7], [3, 6, 7]]
+    assert train.vectors([0]).dtype == np.float32
+    assert (train.dim, len(train), train.encoder) == (3, 200, "mean")
+    assert train[5].id == "train5"
+    assert train.captions(5) == splits["train"].captions(5)
+    assert (train.images([5]) == 5).all()
+    assert train.fingerprint == splits["train"].fingerprint
+    assert opened["test"].vectors(range(30))[:, 0].tolist() == list(range(30))
+    assert json.loads((tmp_path / "ids.json").read_text())["test"][2] == "test2"
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "ids.json",
+        "manifest.json",
+        "statistics.npy",
+        "test.npy",
+        "train.npy",
+    ]
+
+
+def test_statistics_are_of_the_training_split(tmp_path: Path, splits: dict[str, Grey]) -> None:
+    test = written(tmp_path, splits)["test"]
+    grey = np.arange(200.0)
+    np.testing.assert_allclose(test.mean, [grey.mean(), 2 * grey.mean(), 7])
+    np.testing.assert_allclose(test.std, [grey.std(), 2 * grey.std(), 1], rtol=1e-6)
+
+
+def test_without_training_there_are_none(tmp_path: Path) -> None:
+    test = written(tmp_path, {"test": Grey(3, "test")})["test"]
+    with pytest.raises(PolymodalError, match="no training split"):
+        _ = test.mean
+
+
+def test_a_killed_call_goes_on_where_it_was(tmp_path: Path, splits: dict[str, Grey]) -> None:
+    seen: list[int] = []
+
+    def failing(images: np.ndarray) -> np.ndarray:
+        if len(seen) + len(images) > 150:
+            raise KeyboardInterrupt
+        seen.extend(images[:, 0, 0, 0].tolist())
+        return mean(images)
+
+    with pytest.raises(KeyboardInterrupt):
+        write_features(splits, failing, tmp_path, "mean", progress=False)
+    with pytest.raises(PolymodalError, match="no finished features"):
+        open_features(tmp_path, splits)
+    again: list[int] = []
+
+    def noting(images: np.ndarray) -> np.ndarray:
+        again.extend(images[:, 0, 0, 0].tolist())
+        return mean(images)
+
+    write_features(splits, noting, tmp_path, "mean", progress=False)
+    assert again == [*range(128, 200), *range(30)]
+    assert open_features(tmp_path, splits)["train"].vectors([0, 130])[:, 0].tolist() == [0, 130]
+    again.clear()
+    write_features(splits, noting, tmp_path, "mean", progress=False)
+    assert again == []
+
+
+def test_features_of_other_data_are_refused(tmp_path: Path, splits: dict[str, Grey]) -> None:
+    written(tmp_path, splits)
+    with pytest.raises(PolymodalError, match="'test' are of other data: 30 images"):
+        open_features(tmp_path, {"test": Grey(31, "test")})
+    with pytest.raises(PolymodalError, match="no features of the split 'val', only of train, test"):
+        open_features(tmp_path, {"val": Grey(31, "val")})
+    with pytest.raises(PolymodalError, match=r"another encoder \(mean\). Choose another folder"):
+        write_features(splits, mean, tmp_path, "median", progress=False)
+
+
+def test_damaged_files_are_refused(tmp_path: Path, splits: dict[str, Grey]) -> None:
+    written(tmp_path, splits)
+    path = tmp_path / "test.npy"
+    content = path.read_bytes()
+    path.write_bytes(content[:-7])
+    with pytest.raises(PolymodalError, match=r"test.npy: missing or cut off"):
+        open_features(tmp_path, splits)
+    path.unlink()
+    with pytest.raises(PolymodalError, match=r"test.npy: missing or cut off"):
+        open_features(tmp_path, splits)
+    np.save(path, np.zeros((3, 3), np.float16))
+    with pytest.raises(PolymodalError, match=r"expected float16 of shape \[30, 3\]"):
+        open_features(tmp_path, splits)
+    rows = np.zeros((30, 3), np.float16)
+    rows[17, 1] = np.nan
+    np.save(path, rows)
+    with pytest.raises(PolymodalError, match="row 17 is not finite"):
+        open_features(tmp_path, splits)
+    path.write_bytes(content)
+    open_features(tmp_path, splits)
+    for broken in ("{", "[]", "{}"):
+        (tmp_path / "manifest.json").write_text(broken)
+        with pytest.raises(PolymodalError, match="Compute the features again"):
+            open_features(tmp_path, splits)
+
+
+def test_what_an_encoder_must_not_say(tmp_path: Path, splits: dict[str, Grey]) -> None:
+    with pytest.raises(PolymodalError, match="image 0 of 'train' are not finite in float16"):
+        write_features(splits, lambda x: mean(x) * 1e6, tmp_path, "a", progress=False)
+    with pytest.raises(PolymodalError, match=r"gave uint8 of shape \[32, 4, 4, 3\]. Pool"):
+        write_features(splits, lambda x: x, tmp_path, "a", progress=False)  # type: ignore[arg-type]
+    with pytest.raises(PolymodalError, match="float16 or float32"):
+        write_features(splits, mean, tmp_path, "a", dtype="int8", progress=False)
+    with pytest.raises(PolymodalError, match="'train' has no images"):
+        write_features({"train": Grey(0, "")}, mean, tmp_path, "a", progress=False)
