@@ -1,9 +1,13 @@
 """Shapes are checked at run time in the tests; every test has a cache of its own."""
 
+import os
 from pathlib import Path
 
 import pytest
 from jaxtyping import install_import_hook
+
+# tiny models are no faster on more threads, and many times slower where others want the cores too
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 CHECKED = ("similarity", "ranking", "metrics", "nn", "systems.vse", "data.pairs", "distributed")
 

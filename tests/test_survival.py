@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from toys import TINY, polymodal, start
 
 from polymodal.checkpoints import SafeCheckpoints
+from toys import TINY, polymodal, start
 
 WORLD = "scenes,size=32,train=60,val=10,test=10"
 COMMAND = ["train", "vse", "--data", WORLD, "--max-steps", "200", "--batch-size", "8", *TINY,

@@ -53,3 +53,47 @@ def polymodal(*arguments: str) -> tuple[int, str]:
     process = start(*arguments)
     printed, _ = process.communicate()
     return process.returncode, printed
+
+
+def write_backbone(folder: Path, kind: str) -> Path:
+    """A folder with a tiny image model of transformers, its weights drawn at random."""
+    import json
+
+    import torch
+    import transformers as t
+
+    torch.manual_seed(0)
+    small = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    vit = {**small, "intermediate_size": 16, "image_size": 32, "patch_size": 16}
+    text = {**small, "intermediate_size": 16, "vocab_size": 9, "eos_token_id": 2, "bos_token_id": 1}
+    make = {
+        "vit": lambda: t.ViTModel(t.ViTConfig(**vit)),
+        "resnet": lambda: t.ResNetModel(
+            t.ResNetConfig(
+                embedding_size=8, hidden_sizes=[8, 12], depths=[1, 1], layer_type="basic"
+            )
+        ),
+        "clip": lambda: t.CLIPModel(t.CLIPConfig(text_config=text, vision_config=vit)),
+    }
+    make[kind]().save_pretrained(folder)
+    scaling = {"image_mean": [0.4, 0.5, 0.6], "image_std": [0.2, 0.25, 0.3]}
+    (folder / "preprocessor_config.json").write_text(json.dumps(scaling))
+    return folder
+
+
+def train_squares(squares: Path, run: Path, *, model: dict | None = None, **training):
+    """Train a tiny VSE++ on the squares in this process, for three steps unless told otherwise."""
+    from polymodal import jobs
+    from polymodal.systems.vse import Config
+    from polymodal.training import Training
+
+    where = {key: training.pop(key) for key in ("features", "init", "data") if key in training}
+    tiny = {"embed_dim": 16, "hidden": 16, "word_dim": 8, "convnet_width": 8}
+    budget = {"max_steps": 3, "batch_size": 8, "accelerator": "cpu", "log_every": 1}
+    return jobs.train(
+        "vse",
+        Config(**tiny | (model or {})),
+        Training(**budget | training),
+        run=run,
+        **{"data": f"folder:{squares},size=32"} | where,
+    )

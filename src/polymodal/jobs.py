@@ -8,22 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from rich.console import Console
 
 from polymodal import systems
 from polymodal.config import to_settings
-from polymodal.data.features import open_features
+from polymodal.data.features import open_features, write_features
 from polymodal.data.pairs import Pairs, ResidentPairs
-from polymodal.data.records import Dataset
+from polymodal.data.records import Dataset, Images
 from polymodal.data.sources import open_splits
 from polymodal.errors import PolymodalError
-from polymodal.files import write_json
 from polymodal.hardware import hardware
 from polymodal.loading import load
+from polymodal.nn.encoders import extractor
+from polymodal.progress import console
 from polymodal.runs import Run, versions
 from polymodal.training import OPERATIONAL, Training, fit
-
-console = Console(stderr=True)
 
 
 def train(
@@ -81,36 +79,44 @@ def open_data(
     return open_features(features, splits) if features else splits
 
 
+def compute_features(
+    data: str,
+    out: Path,
+    encoder: str,
+    *,
+    batch_size: int = 32,
+    device: str = "cpu",
+    skip_bad: bool = False,
+) -> None:
+    """Run a frozen image encoder once over every split of a dataset."""
+    splits = open_splits(data, skip_bad=skip_bad)
+    report_skipped(splits)
+    size = next(iter(splits.values())).images([0]).shape[1]
+    network = extractor(encoder, size).to(device)
+
+    @torch.inference_mode()
+    def extract(pictures: Images) -> Any:
+        batch = torch.from_numpy(pictures).permute(0, 3, 1, 2).to(device)
+        return network(batch).cpu().numpy()
+
+    write_features(splits, extract, out, encoder, batch_size=batch_size)
+    say(f"Features of {sum(map(len, splits.values()))} images are in {out}.")
+
+
 def prepare(
     name: str, model: Any, training: Training, train: Dataset, run: Run, init: Path | None
 ) -> Any:
     """A system at its start: seeded weights, then pretrained ones, then those of another run."""
     module = systems.named(name)
-    learned = module.learn(model, train)
-    write_json(run.folder / "learned.json", learned)
+    learned = {**module.learn(model, train), "train": train.fingerprint}
+    run.learn(learned)
     torch.manual_seed(training.seed)
     system = module.build(model, learned)
     system.start(train)
     if init:
-        begin_from(system, Run(Path(init)))
+        other = Run(Path(init))
+        system.begin_from(other.weights(), other.learned)
     return system
-
-
-def begin_from(system: Any, run: Run) -> None:
-    """Take another run's weights; only a pretrained encoder, already loaded, may be absent there."""
-    vocabulary = run.learned.get("vocabulary")
-    if vocabulary is not None and tuple(vocabulary) != system.vocabulary.words:
-        raise PolymodalError(
-            f"{run.folder} was trained with another vocabulary: start from a run on the same data."
-        )
-    weights = run.weights()
-    result = system.load_state_dict(weights, strict=False)
-    lost = [key for key in result.missing_keys if ".encoder." not in key] + result.unexpected_keys
-    if lost:
-        raise PolymodalError(
-            f"{run.folder} has weights of another shape of model: {', '.join(lost[:5])}. "
-            "Give the same model settings."
-        )
 
 
 def examples_on(system: Any, train: Dataset, training: Training) -> Any:
@@ -121,7 +127,8 @@ def examples_on(system: Any, train: Dataset, training: Training) -> Any:
     if not isinstance(examples, Pairs):
         raise PolymodalError("--resident is for image–caption pairs.")
     gpu = training.accelerator != "cpu" and torch.cuda.is_available()
-    return ResidentPairs(examples, torch.device("cuda" if gpu else "cpu"))
+    place = f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if gpu else "cpu"
+    return ResidentPairs(examples, torch.device(place))
 
 
 def conclude(
@@ -168,6 +175,8 @@ def evaluate(
     return {
         "scores": {split: system.evaluate(splits[split])},
         "protocol": protocol(system, {split: splits[split]}, {**settings, "data": data}),
+        "versions": versions(),
+        "hardware": hardware(),
     }
 
 
@@ -178,6 +187,7 @@ def protocol(
     return {
         "data": settings["data"],
         "splits": {k: {"images": len(v), "hash": v.fingerprint} for k, v in splits.items()},
+        "pictures": next(iter(splits.values())).rule,
         "selection": f"best {system.monitor} on val",
         "seed": settings["training"]["seed"],
         **system.protocol(),

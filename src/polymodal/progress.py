@@ -8,6 +8,9 @@ from lightning import Callback, LightningModule, Trainer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+console = Console(stderr=True)
+"""Where all that is not a result goes; a bar and messages share it, so that neither tears the other."""
+
 
 class Bar(Callback):
     """A rich bar over all steps with the loss, the validation score and examples a second."""
@@ -33,7 +36,7 @@ class Bar(Callback):
             MofNCompleteColumn(),
             TimeRemainingColumn(),
             TextColumn("{task.fields[state]}"),
-            console=Console(stderr=True),
+            console=console,
         )
         self.task = self.bar.add_task("", total=self.last, completed=self.first, state="")
         self.began = time.monotonic()
@@ -52,7 +55,7 @@ class Bar(Callback):
         step = trainer.global_step
         speed = (step - self.first) * self.batch_size / (time.monotonic() - self.began)
         shown = [f"{name} {self.latest[name]:.4g}" for name in self.names if name in self.latest]
-        state = "  ".join([*shown, f"{speed:.0f} pairs/s"])
+        state = "  ".join([*shown, f"{speed:.0f} examples/s"])
         self.bar.update(self.task, completed=step, state=state)
 
     def stop(self) -> None:

@@ -117,6 +117,8 @@ def render_into(page: Path, root: Path) -> int:
     <!-- results: results/vse/coco.json i2t_r1 t2i_r1 rsum -->
     <!-- end -->
     """
+    if not page.is_file():
+        raise PolymodalError(f"There is no page at {page}.")
     lines = page.read_text("utf-8").split("\n")
     kept: list[str] = []
     inside, count = False, 0

@@ -30,9 +30,9 @@ class Run:
     folder: Path
 
     def begin(self, config: dict[str, Any], operational: frozenset[str]) -> None:
-        """Write the config, or, if the run was begun before, see that it is the same but for speed."""
+        """Write the config; a run with something to go on from must be the same but for speed."""
         path = self.folder / "config.yaml"
-        if path.exists():
+        if path.exists() and self.begun:
             differing = differences(read_yaml(path), config, operational)
             if differing:
                 raise PolymodalError(
@@ -62,6 +62,21 @@ class Run:
     def metrics(self) -> dict[str, Any]:
         """Scores, protocol and learning curves of a finished run."""
         return read_json(self.folder / "metrics.json")
+
+    def learn(self, learned: dict[str, Any]) -> None:
+        """Keep what a system took from its training split, which must be the same when it goes on."""
+        path = self.folder / "learned.json"
+        if self.begun and path.exists() and self.learned != json.loads(json.dumps(learned)):
+            raise PolymodalError(
+                f"The training data of {self.folder} are no longer what it was begun with. "
+                "Bring them back to go on with it, or give another --run."
+            )
+        write_json(path, learned)
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is something to go on from."""
+        return self.finished or any(self.folder.glob("checkpoints/*.ckpt"))
 
     @property
     def finished(self) -> bool:
@@ -145,7 +160,7 @@ def differences(
     for name in sorted(before.keys() | now.keys()):
         a, b = before.get(name), now.get(name)
         if isinstance(a, dict) and isinstance(b, dict):
-            found += differences(a, b, ignored, f"{name}.")
+            found += differences(a, b, ignored, f"{under}{name}.")
         elif a != b and name not in ignored:
             found.append(f"{under}{name}: {a} before, {b} now")
     return found

@@ -63,11 +63,14 @@ class Training:
     """Steps between points of the learning curves."""
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size", "checkpoint_every", "devices", "log_every"):
-            if getattr(self, name) <= 0:
-                raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
-        if self.max_steps is not None and self.max_steps <= 0:
-            raise PolymodalError(f"max_steps must be above 0, not {self.max_steps}.")
+        counts = ("epochs", "batch_size", "checkpoint_every", "devices", "log_every")
+        for name in (*counts, "max_steps", "val_every"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise PolymodalError(f"{name} must be above 0, not {value}.")
+        for name in ("seed", "clip"):
+            if getattr(self, name) < 0:
+                raise PolymodalError(f"{name} must be 0 or more, not {getattr(self, name)}.")
 
     def budget(self, order: Order) -> int:
         """Steps in all."""
@@ -77,7 +80,8 @@ class Training:
 OPERATIONAL = frozenset(
     {"checkpoint_every", "log_every", "accelerator", "devices", "compile", "resident"}
 )
-"""Fields that may differ when a run goes on: they change how fast it trains, not what it learns."""
+"""Fields that may differ when a run goes on: they change how fast it trains, and at most the rounding
+and which augmentations are drawn."""
 
 
 def fit(
@@ -97,6 +101,11 @@ def fit(
     """
     order = Order(examples=len(examples), batch_size=config.batch_size, seed=config.seed)
     last = config.budget(order)
+    if config.accelerator == "gpu" and torch.cuda.device_count() < config.devices:
+        raise PolymodalError(
+            f"--accelerator gpu with --devices {config.devices}, but {torch.cuda.device_count()} GPUs "
+            "are to be seen (`polymodal doctor`). Give --accelerator cpu, or fewer devices."
+        )
     found = newest(folder / "checkpoints", say)
     first = step_of(found) if found else 0
     if found:
@@ -123,6 +132,7 @@ def fit(
         rank=trainer.global_rank,
         world=trainer.world_size,
     )
+    system.train()
     with quiet():
         trainer.fit(system, batches, ckpt_path=found, weights_only=True)
     return survival.curves
@@ -230,6 +240,7 @@ class Survival(Callback):
             for logger in trainer.loggers:
                 logger.log_metrics(point, step)
         if saving:
+            self.check_weights(pl_module, step)
             trainer.save_checkpoint(checkpoint_path(self.folder, step))
             if trainer.is_global_zero:
                 prune(self.folder)
@@ -246,6 +257,15 @@ class Survival(Callback):
         if symptom and self.ill == 5:
             self.say(f"At step {step}: {symptom}")
         return loss
+
+    def check_weights(self, system: LightningModule, step: int) -> None:
+        """Never let weights that are no numbers into a checkpoint."""
+        for name, value in system.named_parameters():
+            if not bool(torch.isfinite(value).all()):
+                raise PolymodalError(
+                    f"The weights {name} are no longer finite at step {step}, though the loss is. "
+                    f"Try a smaller --lr or --clip 1. The last good checkpoint is in {self.folder}."
+                )
 
     def select(self, trainer: Trainer, system: Any) -> Scores:
         """Score the system on the validation split and keep it if it is the best so far."""

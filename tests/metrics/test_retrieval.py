@@ -66,6 +66,19 @@ def test_a_short_last_fold_is_left_out():
     assert retrieval_in_folds(cosine, images[:5], images[:5], torch.arange(5), fold=10) == {}
 
 
-def test_chance():
-    assert chance(200, 10) == 5
-    assert chance(4, 10) == 100
+def test_chance_is_what_random_scores_reach():
+    torch.manual_seed(2)
+    images, captions = 40, 3
+    owner = torch.arange(images).repeat_interleave(captions)
+    found = []
+    for _ in range(600):
+        table = torch.rand(images, images * captions)
+        places = torch.arange(images), torch.arange(images * captions)
+        found.append(retrieval(lambda a, b, table=table: table[a][:, b], *places, owner))
+    for name, value in chance(images, captions).items():
+        mean = np.mean([scores[name] for scores in found])
+        assert mean == pytest.approx(value, rel=0.12), name  # three standard errors of the rarest
+
+
+def test_chance_among_few():
+    assert chance(4, 1)["t2i_r10"] == chance(4, 1)["i2t_r10"] == 100

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,33 +34,11 @@ def main(arguments: list[str]) -> None:
             data: The dataset, named as in `polymodal train`.
             options: How.
         """
-        compute(data, options)
+        from polymodal import jobs
+
+        jobs.compute_features(data, **vars(options))
+        jobs.say(
+            f"Next: polymodal train vse --data {data} --features {options.out} --run runs/NAME"
+        )
 
     tyro.cli(features, args=arguments, prog="polymodal features")
-
-
-def compute(data: str, options: FeatureOptions) -> None:
-    """Run an encoder over every split of a dataset."""
-    import numpy as np
-    import torch
-
-    from polymodal import jobs
-    from polymodal.data.features import write_features
-    from polymodal.data.sources import open_splits
-    from polymodal.nn.encoders import extractor
-
-    splits = open_splits(data, skip_bad=options.skip_bad)
-    size = next(iter(splits.values())).images([0]).shape[1]
-    encoder = extractor(options.encoder, size).to(options.device)
-
-    @torch.inference_mode()
-    def extract(pictures: np.ndarray) -> Any:
-        batch = torch.from_numpy(pictures).permute(0, 3, 1, 2).to(options.device)
-        return encoder(batch).cpu().numpy()
-
-    write_features(splits, extract, options.out, options.encoder, batch_size=options.batch_size)
-    jobs.report_skipped(splits)
-    jobs.say(
-        f"Features of {sum(map(len, splits.values()))} images are in {options.out}. Next:\n"
-        f"  polymodal train vse --data {data} --features {options.out} --run runs/NAME"
-    )

@@ -54,6 +54,11 @@ class Features:
         """The hash of the split that the features are of."""
         return self.dataset.fingerprint
 
+    @property
+    def rule(self) -> str:
+        """How the pictures became features."""
+        return f"{self.dataset.rule}; features of {self.encoder}"
+
     def vectors(self, indices: Sequence[int]) -> Float32[np.ndarray, "b d"]:
         """The features of some images, as they were computed."""
         return np.asarray(self.rows[np.asarray(indices, np.int64)], np.float32)

@@ -72,6 +72,11 @@ class FolderSplit:
         texts = [[item.id, [caption.text for caption in item.captions]] for item in self.items]
         return files.fingerprint({"items": texts, "size": self.size, "rule": pictures.RULE})
 
+    @property
+    def rule(self) -> str:
+        """How files became pixels."""
+        return f"{self.size}×{self.size}: {pictures.RULE}"
+
     def _read(self, index: int) -> np.ndarray:
         item = self.items[index]
         try:

@@ -63,20 +63,21 @@ class ResidentPairs:
         n = len(pairs.dataset)
         blocks = (range(start, min(start + block, n)) for start in range(0, n, block))
         self.images = torch.cat([inputs(pairs.dataset, part).to(device) for part in blocks])
-        self.longest = pairs.lengths.numpy()
-        self.pairs = PairBatch(self.images[:0], pairs.tokens, pairs.lengths, pairs.owner).to(device)
+        self.on_host = pairs.lengths.numpy()  # what the padding of a batch is read from
+        self.tokens, self.lengths = pairs.tokens.to(device), pairs.lengths.to(device)
+        self.owner = pairs.owner.to(device)
 
     def __len__(self) -> int:
-        return len(self.pairs.owner)
+        return len(self.owner)
 
     def batch(self, indices: Int[np.ndarray, " b"]) -> PairBatch:
         """The pairs at these places, gathered on the device."""
         places = torch.from_numpy(indices).to(self.images.device)
-        owner = self.pairs.owner[places]
+        owner = self.owner[places]
         return PairBatch(
             images=self.images[owner],
-            tokens=self.pairs.tokens[places, : int(self.longest[indices].max())],
-            lengths=self.pairs.lengths[places],
+            tokens=self.tokens[places, : int(self.on_host[indices].max())],
+            lengths=self.lengths[places],
             owner=owner,
         )
 

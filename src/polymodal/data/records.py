@@ -82,3 +82,7 @@ class Dataset(Protocol):
     @property
     def fingerprint(self) -> str:
         """A hash of what is in the split, for the protocol of a result."""
+
+    @property
+    def rule(self) -> str:
+        """How its images became pixels, in words, for the protocol of a result."""

@@ -8,7 +8,7 @@ from typing import Any
 from polymodal.data.records import Dataset
 from polymodal.errors import PolymodalError, unknown
 
-TRAILING = re.compile(r"(?:,[a-z_]+=[^,]*)*$")
+TRAILING = re.compile(r"(?:,[a-z_]+=[^,/]*)*$")
 
 
 def parse(spec: str) -> tuple[str, dict[str, str]]:
@@ -20,7 +20,11 @@ def parse(spec: str) -> tuple[str, dict[str, str]]:
     tail = TRAILING.search(spec)
     options = tail.group() if tail else ""
     name = spec[: len(spec) - len(options)]
-    return name, dict(part.split("=", 1) for part in options.split(",")[1:])
+    pairs = [part.partition("=")[::2] for part in options.split(",")[1:]]
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise PolymodalError(f"{spec!r} gives an option twice. Give each once.")
+    return name, found
 
 
 def open_splits(spec: str, *, skip_bad: bool = False) -> Mapping[str, Dataset]:
@@ -85,7 +89,9 @@ def world_options(name: str, options: Mapping[str, str]) -> dict[str, Any]:
             fewest, _, most = text.partition("-")
             found[option] = (number(option, fewest), number(option, most or fewest))
         elif option == "overlap":
-            found[option] = text.lower() in ("", "1", "true", "yes")
+            if text not in ("yes", "no"):
+                raise PolymodalError(f"overlap is yes or no, not {text!r}.")
+            found[option] = text == "yes"
         else:
             found[option] = number(option, text)
     return found
@@ -100,6 +106,6 @@ def shares(world: Any, count: int) -> dict[str, int]:
 
 def number(name: str, text: str) -> int:
     """A whole number, or an error that says what it is for."""
-    if not text.isdigit():
+    if not text.isdecimal():
         raise PolymodalError(f"{name} is a whole number, not {text!r}.")
     return int(text)

@@ -1,5 +1,6 @@
 """Image–caption retrieval: recall at 1, 5 and 10, median and mean rank, both ways, in folds (001 §3.1)."""
 
+import math
 from typing import Any
 
 from jaxtyping import Int
@@ -13,6 +14,7 @@ CUTS = (1, 5, 10)
 def recall_at_k(rank: Int[Tensor, " q"], k: int) -> float:
     """Percentage of queries whose right answer is among the first k (rank 0 is first).
 
+    >>> import torch
     >>> recall_at_k(torch.tensor([0, 3, 9, 20]), 5)
     50.0
     """
@@ -50,6 +52,19 @@ def retrieval_in_folds(
     return {name: sum(f[name] for f in folds) / len(folds) for name in folds[0]} if folds else {}
 
 
-def chance(images: int, k: int) -> float:
-    """Recall at k, in percent, of a model that guesses one image among `images`."""
-    return 100 * min(k, images) / images
+def chance(images: int, captions: int) -> dict[str, float]:
+    """What guessing would score among `images` with `captions` each: recalls, mean ranks, rsum.
+
+    >>> round(chance(500, 5)["t2i_r10"], 2), round(chance(500, 5)["i2t_r1"], 2)
+    (2.0, 0.2)
+    """
+    every = images * captions
+    scores: dict[str, float] = {}
+    for k in CUTS:
+        missed = math.comb(every - captions, k) / math.comb(every, k) if k <= every else 0.0
+        scores[f"i2t_r{k}"] = 100 * (1 - missed)
+        scores[f"t2i_r{k}"] = 100 * min(k, images) / images
+    scores["rsum"] = sum(scores.values())
+    scores["i2t_mean"] = (every + 1) / (captions + 1)
+    scores["t2i_mean"] = (images + 1) / 2
+    return scores

@@ -36,7 +36,7 @@ def image_encoder(description: dict[str, Any], *, width: int, finetune: bool) ->
     if kind == "features":
         return Standardised(nn.Identity(), description["dim"])
     encoder = EfficientNetLite0() if kind == "efficientnet-lite0" else Backbone(description)
-    return Standardised(encoder if finetune else Frozen(encoder), encoder.dim)
+    return Standardised(nn.Sequential(encoder) if finetune else Frozen(encoder), encoder.dim)
 
 
 def load_pretrained(encoder: nn.Module) -> None:

@@ -3,6 +3,7 @@
 Each takes its input as the data give it, scales it as it was trained to, and says its width in `dim`.
 """
 
+import itertools
 from typing import Any
 
 import torch
@@ -13,23 +14,31 @@ from polymodal.errors import PolymodalError
 
 
 class ConvNet(nn.Module):
-    """A small residual network to train from scratch; group norm, so that no image sees its batch."""
+    """A small residual network to train from scratch; group norm, so that no image sees its batch.
 
-    def __init__(self, width: int = 32, stages: int = 4, dim: int = 256) -> None:
+    Each picture's own mean is taken off first, so that a plain ground does not drown its colours.
+    The last map is kept as its largest values (what is there) and a 4×4 grid of means (where).
+    """
+
+    def __init__(self, width: int = 32, stages: int = 3, dim: int = 256) -> None:
         super().__init__()
-        widths = [width * 2**i for i in range(stages)]
+        widths = [width * 2**i for i in range(stages + 1)]
         self.stem = nn.Conv2d(3, width, 5, stride=2, padding=2)
         self.stages = nn.Sequential(
-            *(Residual(a, b) for a, b in zip([width, *widths], widths, strict=False))
+            *(Residual(a, b) for a, b in itertools.pairwise(widths)),
+            nn.GroupNorm(8, widths[-1]),
+            nn.ReLU(),
         )
-        self.pool = nn.Sequential(
-            nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.Linear(16 * widths[-1], dim), nn.ReLU()
-        )
+        self.head = nn.Sequential(nn.Linear(17 * widths[-1], dim), nn.ReLU())
         self.dim = dim
 
     def forward(self, images: UInt8[Tensor, "b 3 h w"]) -> Float[Tensor, "b d"]:
-        x = images.to(self.stem.weight.dtype) / 127.5 - 1
-        return self.pool(self.stages(self.stem(x)))
+        x = images.to(self.stem.weight.dtype)
+        x = (x - x.mean((1, 2, 3), keepdim=True)) / 32
+        maps = self.stages(self.stem(x))
+        where = nn.functional.adaptive_avg_pool2d(maps, 4).flatten(1)
+        found: Tensor = self.head(torch.cat([maps.amax((2, 3)), where], 1))
+        return found
 
 
 class Residual(nn.Module):
@@ -71,22 +80,24 @@ class Standardised(nn.Module):
         return (self.encoder(images) - self.mean) / self.std
 
 
-class Frozen(nn.Module):
-    """An encoder that is used as it is: no gradients, no dropout, no moving statistics."""
+class Frozen(nn.Sequential):
+    """An encoder that is used as it is: no gradients, no dropout, no moving statistics.
+
+    Its weights have the names that they have in `nn.Sequential(encoder)`, where they may move.
+    """
 
     def __init__(self, encoder: nn.Module) -> None:
-        super().__init__()
-        self.encoder = encoder.requires_grad_(False).eval()
+        super().__init__(encoder.requires_grad_(False).eval())
         self.dim: int = encoder.dim  # type: ignore[assignment]
 
     def train(self, mode: bool = True) -> "Frozen":
         super().train(mode)
-        self.encoder.eval()
+        self[0].eval()
         return self
 
     def forward(self, images: Shaped[Tensor, "b ..."]) -> Float[Tensor, "b d"]:
         with torch.no_grad():
-            return self.encoder(images)
+            return super().forward(images)
 
 
 class Backbone(nn.Module):
@@ -100,7 +111,7 @@ class Backbone(nn.Module):
 
         super().__init__()
         config = AutoConfig.for_model(**description["config"])
-        self.model = AutoModel.from_config(config)
+        self.model = AutoModel.from_config(config, dtype=torch.float32)
         self.source: str = description["source"]
         wide = config.hidden_sizes[-1] if hasattr(config, "hidden_sizes") else config.hidden_size
         self.dim = int(wide)
@@ -109,8 +120,18 @@ class Backbone(nn.Module):
             self.register_buffer(name, scale, persistent=False)
 
     def load_pretrained(self) -> None:
-        """Take the weights that the model was described from."""
-        self.model = type(self.model).from_pretrained(self.source, config=self.model.config)
+        """Take the weights that the model was described from.
+
+        They are copied into the model that is there, which so keeps its mode, its precision and
+        which of its weights may move: transformers gives a new one that is in evaluation mode.
+        """
+        try:
+            pretrained = type(self.model).from_pretrained(self.source, config=self.model.config)
+        except OSError as error:
+            raise PolymodalError(
+                f"{self.source!r} has no weights that could be loaded: {error}"
+            ) from error
+        self.model.load_state_dict(pretrained.state_dict())
 
     def forward(self, images: UInt8[Tensor, "b 3 h w"]) -> Float[Tensor, "b d"]:
         x = (images / 255 - self.mean) / self.std

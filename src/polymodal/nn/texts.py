@@ -7,12 +7,14 @@ from torch import Tensor, nn
 class GRUEncoder(nn.Module):
     """ψ(c): the state of a GRU over word vectors after the caption's last word (001 §3.1)."""
 
-    def __init__(self, vocabulary: int, words: int = 300, hidden: int = 1024) -> None:
+    def __init__(
+        self, vocabulary: int, words: int = 300, hidden: int = 1024, scale: float = 0.1
+    ) -> None:
         super().__init__()
         self.embed = nn.Embedding(vocabulary, words)
         self.gru = nn.GRU(words, hidden, batch_first=True)
         self.dim = hidden
-        nn.init.uniform_(self.embed.weight, -0.1, 0.1)
+        nn.init.uniform_(self.embed.weight, -scale, scale)
 
     def forward(
         self, tokens: Int[Tensor, "b t"], lengths: Int[Tensor, " b"]

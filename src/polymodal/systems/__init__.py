@@ -26,6 +26,9 @@ class System(Protocol):
     def start(self, train: Dataset) -> None:
         """Take what was learned elsewhere (pretrained weights) before training begins."""
 
+    def begin_from(self, weights: dict[str, Any], learned: dict[str, Any]) -> None:
+        """Take the weights of another run, or say why they do not fit."""
+
     def examples(self, dataset: Dataset) -> Examples:
         """Training examples of a split."""
 

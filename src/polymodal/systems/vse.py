@@ -44,6 +44,8 @@ class Config:
     """D, the dimension of the joint space."""
     word_dim: int = 300
     """The dimension of the word vectors."""
+    word_scale: float = 0.1
+    """Word vectors start evenly between plus and minus this; 1 learns sooner from little data."""
     hidden: int = 1024
     """The GRU's state."""
     margin: float = 0.2
@@ -64,6 +66,13 @@ class Config:
     """Images a fold of the evaluation, beside that over all of them together."""
 
     def __post_init__(self) -> None:
+        for name in ("embed_dim", "word_dim", "hidden", "lr", "fold"):
+            if getattr(self, name) <= 0:
+                raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
+        if self.convnet_width <= 0 or self.convnet_width % 8:
+            raise PolymodalError(
+                f"convnet_width must be a multiple of 8, not {self.convnet_width}."
+            )
         if not 0 < self.crop <= 1:
             raise PolymodalError(
                 f"crop is a share of the side, above 0 and at most 1, not {self.crop}."
@@ -81,10 +90,15 @@ def learn(config: Config, train: Dataset) -> dict[str, Any]:
         raise PolymodalError("The training split is empty: there is nothing to learn from.")
     vocabulary = Vocabulary.of(text for own in texts for text in own)
     size = train.images([0]).shape[1]
+    cropped = round(size * config.crop)
+    if cropped < 8:
+        raise PolymodalError(
+            f"crop={config.crop} leaves {cropped} of {size} pixels a side; at least 8 are needed."
+        )
     if isinstance(train, Features):
         encoder = {"kind": "features", "made_by": train.encoder, "dim": len(train.mean)}
     else:
-        encoder = describe(config.image_encoder, size)
+        encoder = describe(config.image_encoder, cropped)
     return {"vocabulary": list(vocabulary.words), "size": size, "image_encoder": encoder}
 
 
@@ -125,7 +139,9 @@ class VSE(LightningModule):
         self.augment = RandomCrop(config.crop, config.flip)
         self.image_encoder = image_encoder
         self.image_head = nn.Linear(int(image_encoder.dim), config.embed_dim)  # type: ignore[arg-type]
-        self.caption_encoder = GRUEncoder(len(vocabulary), config.word_dim, config.hidden)
+        self.caption_encoder = GRUEncoder(
+            len(vocabulary), config.word_dim, config.hidden, config.word_scale
+        )
         self.caption_head = nn.Linear(config.hidden, config.embed_dim)
 
     def embed_images(self, images: Shaped[Tensor, "b ..."]) -> Float[Tensor, "b d"]:
@@ -146,7 +162,24 @@ class VSE(LightningModule):
         """Take pretrained weights, and the moments of precomputed features."""
         load_pretrained(self.image_encoder)
         if isinstance(train, Features) and isinstance(self.image_encoder, Standardised):
-            self.image_encoder.fit(torch.from_numpy(train.mean), torch.from_numpy(train.std))
+            self.image_encoder.fit(torch.tensor(train.mean), torch.tensor(train.std))
+
+    def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
+        """Take another run's weights; only the image encoder itself, pretrained, may be absent there."""
+        if tuple(learned["vocabulary"]) != self.vocabulary.words:
+            raise PolymodalError(
+                "--init names a run with another vocabulary: start from a run on the same data."
+            )
+        own = self.state_dict()
+        absent = own.keys() - weights.keys()
+        lost = {name for name in absent if not name.startswith("image_encoder.encoder.")}
+        lost |= {k for k, v in weights.items() if k not in own or own[k].shape != v.shape}
+        if lost:
+            raise PolymodalError(
+                "--init names a run with another shape of model, by its weights "
+                f"{', '.join(sorted(lost)[:5])}. Give the same model settings."
+            )
+        self.load_state_dict(weights, strict=False)
 
     def examples(self, dataset: Dataset) -> Pairs:
         return Pairs(dataset, self.vocabulary)
@@ -176,21 +209,23 @@ class VSE(LightningModule):
         if self.config.negatives == "hardest" and abs(loss - stuck) < 0.005 * stuck:
             return (
                 f"The loss sits at twice the margin ({stuck:g} a pair): every image and caption has "
-                "landed on one point. Try --warmup 500 (summed negatives first), a smaller --lr or "
-                "a larger --batch-size."
+                "landed on one point. Try --warmup 500 (summed negatives first), --negatives sum, "
+                "a smaller --lr or a larger --batch-size."
             )
         return None
 
     # Use
 
     @torch.no_grad()
-    def encode_images(self, images: Sequence[Any]) -> Float[Tensor, "b d"]:
+    def encode_images(self, images: Sequence[Any], block: int = 256) -> Float[Tensor, "b d"]:
         """Embed pictures: paths, PIL images, arrays `h w 3` of uint8, or a mix of them."""
-        pictures = torch.from_numpy(as_pictures(images, self.size)).permute(0, 3, 1, 2)
-        x = pictures.to(self.device)
-        if self.made_by:
-            x = extractor(self.made_by, self.size).to(self.device)(x)
-        return self.eval().embed_images(x)
+        self.eval()
+        found = []
+        for start in range(0, len(images), block):
+            pictures = as_pictures(images[start : start + block], self.size)
+            ready = self.ready(torch.from_numpy(pictures).permute(0, 3, 1, 2))
+            found.append(self.embed_images(ready))
+        return self.rows(found)
 
     @torch.no_grad()
     def encode_texts(self, texts: Sequence[str], block: int = 512) -> Float[Tensor, "b d"]:
@@ -200,17 +235,34 @@ class VSE(LightningModule):
         for start in range(0, len(texts), block):
             tokens, lengths = self.vocabulary.encode_batch(texts[start : start + block])
             found.append(self.embed_captions(tokens.to(self.device), lengths.to(self.device)))
-        return torch.cat(found)
+        return self.rows(found)
 
     @torch.no_grad()
     def encode_dataset(self, dataset: Dataset, block: int = 256) -> Float[Tensor, "m d"]:
         """Embed every image of a split."""
+        if isinstance(dataset, Features) and dataset.encoder != self.made_by:
+            raise PolymodalError(
+                f"These features are those of {dataset.encoder}, but the model was trained on "
+                f"{f'features of {self.made_by}' if self.made_by else 'pictures'}."
+            )
         self.eval()
         found = []
         for start in range(0, len(dataset), block):
             images = inputs(dataset, range(start, min(start + block, len(dataset))))
-            found.append(self.embed_images(images.to(self.device)))
-        return torch.cat(found)
+            found.append(self.embed_images(self.ready(images)))
+        return self.rows(found)
+
+    def rows(self, found: list[Tensor]) -> Float[Tensor, "m d"]:
+        """Blocks of embeddings as one; of nothing, no rows."""
+        return torch.cat(found) if found else torch.empty(0, self.config.embed_dim)
+
+    def ready(self, images: Shaped[Tensor, "b ..."]) -> Shaped[Tensor, "b ..."]:
+        """Images on the device, pictures as features where the model was trained on those."""
+        images = images.to(self.device)
+        if self.made_by and images.dtype == torch.uint8:
+            found: Tensor = extractor(self.made_by, self.size).to(self.device)(images)
+            return found
+        return images
 
     def evaluate(self, dataset: Dataset) -> dict[str, float]:
         """Recalls both ways over the whole split, and their mean over folds where it has several."""

@@ -78,6 +78,11 @@ class Split:
         """A hash of what is in the split, for the protocol of a result."""
         return files.fingerprint({"world": self.world.spec(), "split": self.name})
 
+    @property
+    def rule(self) -> str:
+        """How its images became pixels."""
+        return f"{self.world.size}×{self.world.size}: drawn at this size, 2×2 points a pixel"
+
     def _within(self, index: int) -> int:
         """An index in [0, len), counted from the end where it is negative."""
         place = operator.index(index)

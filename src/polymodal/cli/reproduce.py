@@ -1,0 +1,43 @@
+"""Make a table of the seed documents again: every recipe × seeds, the paper's figures beside ours."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reproduce:
+    """How to make it."""
+
+    data: str | None = None
+    """The data, named as in `polymodal train`, where the study does not bring its own."""
+    seeds: tuple[int, ...] = (0, 1, 2)
+    """Which seeds to train with."""
+    quick: bool = False
+    """Prove the path in minutes: small models on a small world."""
+    folder: Path = Path("runs/reproduce")
+    """Where the runs go."""
+    out: Path | None = None
+    """The result file; by default beside the runs."""
+    accelerator: Literal["auto", "cpu", "gpu"] = "auto"
+    """What to train on."""
+
+
+def main(arguments: list[str]) -> None:
+    import tyro
+
+    from polymodal import studies
+    from polymodal.cli import listing
+
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print("Make a table of the seed documents again; killed, the same command goes on.\n")
+        print("usage: polymodal reproduce STUDY [--data DATA] [--quick] [--help] ...\n\nstudies")
+        print(listing({name: studies.named(name).about for name in studies.names()}))
+        return
+    options = tyro.cli(
+        Reproduce,
+        args=arguments[1:],
+        prog=f"polymodal reproduce {arguments[0]}",
+        description=studies.named(arguments[0]).about,
+    )
+    studies.reproduce(arguments[0], **vars(options))

@@ -1,0 +1,145 @@
+"""The main job in minutes: draw scenes, train a retrieval model, ask it, and write a page about it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from polymodal import jobs
+from polymodal.data.records import Dataset, Record
+from polymodal.data.sources import look_at
+from polymodal.loading import load
+from polymodal.metrics.retrieval import chance
+from polymodal.report import (
+    QueryResult,
+    curves_section,
+    facts_section,
+    metric_section,
+    queries_section,
+    scenes_section,
+    write_report,
+)
+from polymodal.systems import vse
+from polymodal.tables import Table
+from polymodal.training import Training
+
+OPTIONS = "objects=1-3,train=4000,val=500,test=500"
+DATA = f"scenes,size=64,{OPTIONS}"
+SHOWN = f"scenes,size=224,{OPTIONS}"
+"""The very same scenes, large enough to look at."""
+
+MODEL = vse.Config(
+    convnet_width=16,
+    embed_dim=256,
+    word_dim=64,
+    word_scale=1.7,
+    hidden=256,
+    negatives="sum",
+    lr=1e-3,
+    decay_at=0.6,
+)
+"""Summed negatives: a short caption is true of many scenes, and the hardest negatives of a batch are
+then no negatives at all."""
+
+TRAINING = Training(
+    max_steps=1500,
+    batch_size=64,
+    val_every=150,
+    checkpoint_every=150,
+    accelerator="cpu",
+    resident=True,
+)
+
+NEXT = """
+What to try next
+  open {report} in a browser
+  polymodal evaluate {run} --split val
+  polymodal data show scenes --out scenes.png
+  polymodal train vse --data scenes --run runs/scenes       a longer training, on all of the world
+  polymodal train vse --data folder:PHOTOS --run runs/mine  your own images and captions
+  python -c "import polymodal; print(polymodal.load('{run}').encode_texts(['a red cube']).shape)"
+"""
+
+
+@dataclass(frozen=True)
+class Query:
+    """A text, and the attributes of each object that a right answer must show."""
+
+    text: str
+    wanted: tuple[frozenset[str], ...]
+
+    def fits(self, record: Record) -> bool:
+        """Whether the scene has everything that was asked for, by its known truth."""
+        things = record.scene.things if record.scene else ()
+        words = [{thing.size, thing.colour, thing.material, thing.shape} for thing in things]
+        return all(any(wanted <= have for have in words) for wanted in self.wanted)
+
+
+QUERIES = (
+    Query("There is a large red object.", (frozenset({"large", "red"}),)),
+    Query("a green metal sphere", (frozenset({"green", "metal", "sphere"}),)),
+    Query(
+        "A scene with a yellow thing and a blue thing.",
+        (frozenset({"yellow"}), frozenset({"blue"})),
+    ),
+)
+
+
+def demo(run: Path = Path("runs/demo")) -> Path:
+    """Do it all; killed, the same call goes on. Gives the report's path."""
+    jobs.say("Drawing scenes and training a model of images and captions (a few minutes on a CPU).")
+    metrics = jobs.train("vse", MODEL, TRAINING, data=DATA, run=run)
+    by_chance = chance(metrics["protocol"]["splits"]["test"]["images"], captions=5)
+    test = metrics["scores"]["test"]
+    names = ["i2t_r1", "i2t_r5", "i2t_r10", "t2i_r1", "t2i_r5", "t2i_r10"]
+    rows = [
+        [n, f"{test[n]:.1f}", f"{by_chance[n]:.1f}", f"{test[n] / by_chance[n]:.1f}"] for n in names
+    ]
+    Table(header=["recall in %", "test", "chance", "× chance"], rows=rows).print("Retrieval")
+    small, large = look_at(DATA)["test"], look_at(SHOWN)["test"]
+    answers = ask(run, small, large)
+    report = run / "report.html"
+    write_demo_report(report, metrics, by_chance, answers, look_at(SHOWN)["train"])
+    print(NEXT.format(report=report, run=run))
+    return report
+
+
+def ask(run: Path, small: Dataset, large: Dataset) -> list[QueryResult]:
+    """Answer the three queries from the test split, and say how many of the answers are right."""
+    system = load(run)
+    answers = []
+    for query in QUERIES:
+        found = system.best_images(query.text, small, k=5)
+        answers.append(QueryResult.of(query.text, found, large, right=query.fits))
+        right = sum(bool(hit.right) for hit in answers[-1].hits)
+        jobs.say(f"“{query.text}”: {right} of the first 5 are right ({base(query, small)} of all).")
+    return answers
+
+
+def base(query: Query, dataset: Dataset) -> str:
+    """How many of a split's scenes fit a query, as a percentage: what guessing would find."""
+    fitting = sum(query.fits(dataset[i]) for i in range(len(dataset)))
+    return f"{100 * fitting / len(dataset):.0f} %"
+
+
+def write_demo_report(
+    path: Path,
+    metrics: Mapping[str, Any],
+    by_chance: Mapping[str, float],
+    answers: list[QueryResult],
+    scenes: Dataset,
+) -> None:
+    """The page: scores, curves, queries, scenes, and how it was made."""
+    facts = {name: metrics[name] for name in ("command", "hardware", "versions", "protocol")}
+    write_report(
+        path,
+        "Polymodal demo",
+        "A model of images and captions, trained from nothing on drawn scenes, and what it finds.",
+        [
+            metric_section(metrics["scores"], by_chance),
+            curves_section(metrics["curves"], "rsum"),
+            queries_section(answers),
+            scenes_section([scenes[i] for i in range(8)]),
+            facts_section(facts),
+        ],
+    )

@@ -1,0 +1,99 @@
+"""Datasets by a short name: its grammar, its options and what it says to a mistake."""
+
+import numpy as np
+import pytest
+
+from polymodal.data.sources import look_at, number, open_splits, parse, world_options
+from polymodal.data.worlds import draw, named
+from polymodal.errors import PolymodalError
+
+
+@pytest.mark.parametrize(
+    ("spec", "name", "options"),
+    [
+        ("scenes", "scenes", {}),
+        ("scenes,size=64,seed=1", "scenes", {"size": "64", "seed": "1"}),
+        ("folder:a,b/c=d,size=8", "folder:a,b/c=d", {"size": "8"}),
+        ("folder:x, y", "folder:x, y", {}),
+        ("runs/a=b", "runs/a=b", {}),
+        ("scenes,hold_out=red cube+blue sphere,overlap=", "scenes",
+         {"hold_out": "red cube+blue sphere", "overlap": ""}),
+    ],
+)  # fmt: skip
+def test_grammar(spec, name, options):
+    assert parse(spec) == (name, options)
+
+
+def test_options_of_a_world():
+    assert world_options("scenes", {"objects": "2-4", "overlap": "yes", "size": "32"}) == {
+        "name": "scenes",
+        "objects": (2, 4),
+        "overlap": True,
+        "size": 32,
+    }
+    assert world_options("scenes", {"objects": "3"})["objects"] == (3, 3)
+    assert world_options("scenes", {"overlap": "no"})["overlap"] is False
+    assert world_options("two-objects", {"count": "1000"}) == {
+        "name": "two-objects",
+        "train": 900,
+        "val": 100,
+        "test": 0,
+    }
+
+
+def test_a_world_is_drawn_into_the_cache_and_looked_at_on_the_fly():
+    spec = "scenes,size=16,train=3,val=2,test=1"
+    kept, seen = open_splits(spec), look_at(spec)
+    assert {name: len(split) for name, split in kept.items()} == {"train": 3, "val": 2, "test": 1}
+    assert np.array_equal(kept["train"].images([0, 2]), seen["train"].images([0, 2]))
+    assert kept["train"].fingerprint == seen["train"].fingerprint
+
+
+def test_a_drawn_set_by_its_folder(tmp_path):
+    draw(named("scenes", size=16, train=2, val=1, test=1), tmp_path / "set")
+    assert len(open_splits(str(tmp_path / "set"))["train"]) == 2
+    with pytest.raises(PolymodalError, match="is drawn already, so size cannot be set any more"):
+        open_splits(f"{tmp_path / 'set'},size=32")
+
+
+def test_a_folder_of_ones_own(squares):
+    splits = open_splits(f"folder:{squares},size=24")
+    assert splits["val"].images([0]).shape == (1, 24, 24, 3)
+    assert open_splits(f"folder:{squares}")["val"].images([0]).shape == (1, 224, 224, 3)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("scene", "Unknown dataset 'scene'. Did you mean 'scenes'?"),
+        ("scenes,sise=3", "Unknown option of the world 'scenes' 'sise'. Did you mean 'size'?"),
+        ("scenes,size=big", "size is a whole number, not 'big'"),
+        ("scenes,objects=2-x", "objects is a whole number, not 'x'"),
+        ("folder:x,sizes=3", "Unknown option of folder: 'sizes'. Did you mean 'size'?"),
+        ("folder:x,size=3.5", "size is a whole number, not '3.5'"),
+    ],
+)
+def test_mistakes(spec, message):
+    with pytest.raises(PolymodalError) as caught:
+        open_splits(spec)
+    assert message in str(caught.value)
+
+
+def test_a_folder_that_is_no_set(tmp_path):
+    with pytest.raises(PolymodalError, match=r"is a folder without a drawn set.*say folder:"):
+        open_splits(str(tmp_path))
+
+
+@pytest.mark.parametrize("text", ["", "-1", "²"])
+def test_what_is_no_number(text):
+    with pytest.raises(PolymodalError, match="seed is a whole number"):
+        number("seed", text)
+
+
+def test_options_are_given_once_and_said_plainly():
+    with pytest.raises(PolymodalError, match="gives an option twice"):
+        parse("scenes,size=32,size=64")
+    with pytest.raises(PolymodalError, match="overlap is yes or no, not 'maybe'"):
+        world_options("scenes", {"overlap": "maybe"})
+    assert world_options("scenes", {"overlap": "yes"})["overlap"] is True
+    assert parse("folder:a,b=c/d") == ("folder:a,b=c/d", {})

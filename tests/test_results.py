@@ -1,0 +1,119 @@
+"""Result files: one schema, summaries over seeds, pages kept up to date."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from polymodal.errors import PolymodalError
+from polymodal.results import PaperRow, Results, Row, read, render_into, summary, write
+
+RESULTS = Results(
+    study="table 1",
+    command="polymodal reproduce vse/table1",
+    hardware={"cores": 2},
+    versions={"torch": "2.13"},
+    protocol={"fold": 1000},
+    paper=[PaperRow(name="VSE++", metrics={"rsum": 400.0})],
+    rows=[
+        Row(name="VSE++", data="scenes", seed=0, metrics={"rsum": 100.0, "t2i_r1": 3.0}),
+        Row(name="VSE++", data="scenes", seed=1, metrics={"rsum": 104.0}),
+        Row(name="VSE0", data="scenes", seed=0, metrics={"rsum": 90.0}),
+        Row(name="VSE0", data="scenes", seed=0, metrics={"rsum": 95.0}, block="size 64"),
+    ],
+)
+MARKED = "# A page\n\n<!-- results: vse.json rsum -->\nold\n<!-- end -->\n\nkept\n"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    write(tmp_path / "vse.json", RESULTS)
+    return tmp_path / "vse.json"
+
+
+def test_round_trip(path):
+    assert read(path) == RESULTS
+
+
+def test_the_schema(path):
+    content = json.loads(path.read_text())
+    assert set(content) == {"study", "command", "hardware", "versions", "protocol", "paper", "rows"}
+    assert content["paper"] == [{"name": "VSE++", "metrics": {"rsum": 400.0}}]
+    assert content["rows"][1] == {
+        "name": "VSE++",
+        "data": "scenes",
+        "seed": 1,
+        "metrics": {"rsum": 104.0},
+    }
+    assert content["rows"][3]["block"] == "size 64"
+
+
+@pytest.mark.parametrize("key", ["study", "protocol", "paper", "rows"])
+def test_a_missing_key_is_named(path, key):
+    content = json.loads(path.read_text())
+    del content[key]
+    path.write_text(json.dumps(content))
+    with pytest.raises(PolymodalError, match=f"is no result file: .*{key}.*It needs study"):
+        read(path)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "7"])
+def test_what_is_no_result_file(path, text):
+    path.write_text(text)
+    with pytest.raises(PolymodalError, match=r"vse\.json is no result file"):
+        read(path)
+
+
+def test_an_absent_file(tmp_path):
+    with pytest.raises(PolymodalError, match=r"There is no result file at .*none\.json"):
+        read(tmp_path / "none.json")
+
+
+def test_mean_and_spread_over_seeds_beside_the_paper():
+    table = summary(RESULTS)
+    assert table.header == ["data", "name", "seeds", "rsum", "t2i_r1"]
+    assert table.rows == [
+        ["paper", "VSE++", "", "400.00", "–"],
+        ["scenes", "VSE++", "2", "102.00 ± 2.83", "3.00"],
+        ["scenes", "VSE0", "1", "90.00", "–"],
+        ["scenes", "VSE0 (size 64)", "1", "95.00", "–"],
+    ]
+
+
+def test_chosen_metrics():
+    assert summary(RESULTS, ["t2i_r1"]).header == ["data", "name", "seeds", "t2i_r1"]
+    with pytest.raises(PolymodalError, match=r"metric of table 1: 'rsun'\. Did you mean 'rsum'"):
+        summary(RESULTS, ["rsun"])
+
+
+def test_only_what_is_between_the_marks_is_rewritten(path, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(MARKED)
+    assert render_into(page, tmp_path) == 1
+    table = summary(RESULTS, ["rsum"]).markdown()
+    assert page.read_text() == MARKED.replace("old", table)
+    before = page.stat().st_mtime_ns
+    assert render_into(page, tmp_path) == 1
+    assert page.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (MARKED.replace("<!-- end -->", ""), "the last table has no '<!-- end -->'"),
+        (MARKED.replace("old", "<!-- results: vse.json -->"), "line 4: the table before has no"),
+        (MARKED.replace("vse.json", "none.json"), "There is no result file"),
+        (MARKED.replace("rsum", "sum"), "Unknown metric"),
+    ],
+)
+def test_broken_pages_are_left_as_they_are(path, tmp_path, text, message):
+    page = tmp_path / "page.md"
+    page.write_text(text)
+    with pytest.raises(PolymodalError, match=message):
+        render_into(page, tmp_path)
+    assert page.read_text() == text
+
+
+def test_an_absent_page(tmp_path):
+    with pytest.raises(PolymodalError, match=r"There is no page at .*none\.md"):
+        render_into(tmp_path / "none.md", tmp_path)
