@@ -1,0 +1,127 @@
+"""Ranks and top-k under any measure, by blocks that keep memory bounded whatever the number of items."""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from polymodal.similarity.lifting import Held, Lifting, Measure, hold
+
+TIE = 1e-6
+"""Scores that differ by less than this, or this share of their size, are one score, rounded twice."""
+
+BYTES = 2**26
+"""The most that a block of scores, or of lifted vectors, takes: about five exist at a time."""
+
+
+def columns(rows: int, embeddings: Any) -> int:
+    """How many columns a block has: within `BYTES` in float32, as scores and as lifted vectors."""
+    width = 2 * embeddings.shape[-1] if hasattr(embeddings, "shape") else 1
+    return max(1, BYTES // (4 * max(rows, width)))
+
+
+@torch.no_grad()
+def ranks(
+    measure: Measure,
+    images: Any,
+    captions: Any,
+    owner: Int[Tensor, " n"],
+    block: int | None = None,
+) -> tuple[Int[Tensor, " m"], Int[Tensor, " n"]]:
+    """Count, for each image and each caption as a query, the wrong answers that beat the best right one.
+
+    Caption j belongs to image `owner[j]`. A tie counts against the model, and so does a NaN: one
+    that gives every pair the same score is last, not first. `block` captions are scored at a time,
+    or as many as keep a block of scores within 64 MiB.
+    """
+    m, n = len(images), len(captions)
+    block = block or columns(m, captions)
+    held = hold(measure, images)
+    if isinstance(held, Held):
+        best = best_pairs(held, captions, owner)
+    else:
+        best = best_scores(measure, images, captions, owner)
+    least = slack(best)[:, None]
+    i2t = torch.zeros(m, dtype=torch.long, device=owner.device)
+    t2i = torch.empty(n, dtype=torch.long, device=owner.device)
+    worse = torch.empty(m, min(block, n), device=owner.device)
+    for start in range(0, n, block):
+        part = slice(start, min(start + block, n))
+        scores = held(captions[part])
+        mine = owner[part]
+        places = torch.arange(len(mine), device=owner.device)
+        right = scores[mine, places]
+        scores[mine, places] = -torch.inf
+        here = worse[:, : len(mine)]
+        # comparisons as 0.0 and 1.0 are counted by a product, many times faster than booleans are
+        i2t += len(mine) - count(torch.lt(scores, least, out=here), 1)
+        t2i[part] = m - count(torch.lt(scores, slack(right), out=here), 0)
+    return i2t, t2i
+
+
+def count(marks: Float[Tensor, "m n"], dim: int) -> Int[Tensor, " k"]:
+    """The sum of zeros and ones along an axis of fewer than 2²⁴, which float32 counts exactly."""
+    ones = marks.new_ones(marks.shape[dim])
+    return (marks @ ones if dim == 1 else ones @ marks).long()
+
+
+@torch.no_grad()
+def best_scores(
+    measure: Measure,
+    images: Any,
+    captions: Any,
+    owner: Int[Tensor, " n"],
+    block: int = 64,
+) -> Float[Tensor, " m"]:
+    """The score of each image with the best of its own captions."""
+    if isinstance(measure, Lifting):
+        return best_pairs(measure.hold(images), captions, owner)
+    order = owner.argsort(stable=True)
+    ends = torch.bincount(owner, minlength=len(images)).cumsum(0).tolist()
+    found = []
+    for start in range(0, len(images), block):
+        stop = min(start + block, len(images))
+        mine = order[(ends[start - 1] if start else 0) : ends[stop - 1]]
+        scores = measure(images[start:stop], captions[mine])
+        rows = torch.arange(start, stop, device=owner.device)
+        found.append(scores.masked_fill(rows[:, None] != owner[mine], -torch.inf).amax(1))
+    return torch.cat(found)
+
+
+def best_pairs(held: Held, captions: Any, owner: Int[Tensor, " n"]) -> Float[Tensor, " m"]:
+    """The same without scoring any wrong pair."""
+    block = columns(0, captions)
+    starts = range(0, len(captions), block)
+    parts = [slice(start, start + block) for start in starts]
+    scores = torch.cat([held.pairs(owner[part], captions[part]) for part in parts])
+    best = torch.full((len(held.images),), -torch.inf, dtype=scores.dtype, device=scores.device)
+    return best.scatter_reduce(0, owner, scores, "amax")
+
+
+def slack(scores: Float[Tensor, " k"]) -> Float[Tensor, " k"]:
+    """What a score must reach to count as no worse than these, rounding aside."""
+    return scores - TIE * (1 + scores.abs())
+
+
+def top_k(
+    measure: Measure, queries: Any, items: Any, k: int, block: int | None = None
+) -> tuple[Float[Tensor, "m k"], Int[Tensor, "m k"]]:
+    """The k best items of each query, with their scores, best first; items are scored by blocks.
+
+    Queries are the measure's first argument; `turned(measure)` looks for images by captions.
+    """
+    k = min(k, len(items))
+    block = block or columns(len(queries), items)
+    held = hold(measure, queries)
+    scores, places = torch.empty(0), torch.empty(0)
+    for start in range(0, len(items), block):
+        part = held(items[start : start + block])
+        best = part.topk(min(k, part.shape[1]), dim=1)
+        found, where = best.values, best.indices + start
+        if start:
+            found, where = torch.cat([scores, found], 1), torch.cat([places, where], 1)
+            best = found.topk(min(k, found.shape[1]), dim=1)
+            found, where = best.values, where.gather(1, best.indices)
+        scores, places = found, where
+    return scores, places
