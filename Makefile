@@ -32,6 +32,7 @@ bench: $(READY)
 
 # Installs once, and again only when what is asked for changes.
 $(READY): pyproject.toml constraints.txt
+	@echo "Setting up $(VENV): a minute or two, once."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@

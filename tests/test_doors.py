@@ -37,7 +37,9 @@ DOORS: dict[str, set[str]] = {
     "data": set(),
     "nn": {"gaussian"},
     "metrics": {"gaussian", "similarity"},
+    "retrieval": {"data", "nn", "metrics", "similarity", "ranking", "distributed", "gaussian"},
     "systems": {
+        "retrieval",  # what VSE++ and its Gaussian relatives share
         "data",
         "nn",
         "metrics",
@@ -51,7 +53,7 @@ DOORS: dict[str, set[str]] = {
     "checkpoints": set(),
     "progress": set(),
     "training": {"data", "checkpoints", "progress"},
-    "runs": set(),
+    "runs": {"polymodal"},  # its version
     "diagnose": {"nn", "information", "metrics"},
     "search": {"gaussian", "similarity"},
     # what joins data, system and trainer, for commands and studies
@@ -59,7 +61,7 @@ DOORS: dict[str, set[str]] = {
     # (nn: features are computed by an encoder alone)
     "jobs": {"systems", "data", "nn", "training", "runs", "loading", "hardware", "progress"},
     # (hardware: every result file says what it was measured on)
-    "studies": {"systems", "training", "runs", "jobs", "loading", "results", "hardware"},
+    "studies": {"systems", "ranking", "training", "runs", "jobs", "loading", "results", "hardware"},
     # what people touch
     "cli": EVERYTHING,
     "studio": EVERYTHING,

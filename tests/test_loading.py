@@ -31,7 +31,7 @@ def test_a_run_scores_again_what_it_scored(run, squares):
 
 
 def test_the_best_weights_are_loaded_not_the_last(squares, tmp_path, monkeypatch):
-    from polymodal.systems.vse import VSE
+    from polymodal.retrieval import Retrieval
 
     kept = []
     scores = iter([5.0, 9.0, 7.0])
@@ -41,7 +41,7 @@ def test_the_best_weights_are_loaded_not_the_last(squares, tmp_path, monkeypatch
         kept.append(texts)
         return {"rsum": next(scores, 0.0)}
 
-    monkeypatch.setattr(VSE, "evaluate", evaluate)
+    monkeypatch.setattr(Retrieval, "evaluate", evaluate)
     train_squares(squares, tmp_path, val_every=1)
     found = polymodal.load(str(tmp_path)).encode_texts(["something red"])
     assert torch.equal(found, kept[1])
@@ -83,7 +83,7 @@ def test_init_refuses_another_shape(run, squares, tmp_path):
 
 def test_init_refuses_another_encoder(run, squares, tmp_path):
     vit = str(write_backbone(tmp_path / "vit", "vit"))
-    with pytest.raises(PolymodalError, match="another shape of model, by its weights image_"):
+    with pytest.raises(PolymodalError, match="another shape of model, by its weights images"):
         train_squares(squares, tmp_path / "b", init=run, model={"image_encoder": vit})
 
 

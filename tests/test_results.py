@@ -1,6 +1,7 @@
 """Result files: one schema, summaries over seeds, pages kept up to date."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,17 +72,24 @@ def test_an_absent_file(tmp_path):
 
 def test_mean_and_spread_over_seeds_beside_the_paper():
     table = summary(RESULTS)
-    assert table.header == ["data", "name", "seeds", "rsum", "t2i_r1"]
+    assert table.header == ["name", "seeds", "rsum", "t2i_r1"]
     assert table.rows == [
-        ["paper", "VSE++", "", "400.00", "–"],
-        ["scenes", "VSE++", "2", "102.00 ± 2.83", "3.00"],
-        ["scenes", "VSE0", "1", "90.00", "–"],
-        ["scenes", "VSE0 (size 64)", "1", "95.00", "–"],
+        ["paper: VSE++", "–", "400.00", "–"],
+        ["VSE++", "2", "102.00 ± 2.83", "3.00"],
+        ["VSE0", "1", "90.00", "–"],
+        ["VSE0 (size 64)", "1", "95.00", "–"],
     ]
 
 
+def test_several_datasets_are_named_in_their_rows():
+    elsewhere = replace(RESULTS, rows=[*RESULTS.rows, replace(RESULTS.rows[0], data="coco")])
+    names = [row[0] for row in summary(elsewhere).rows]
+    assert "VSE++, scenes" in names
+    assert "VSE++, coco" in names
+
+
 def test_chosen_metrics():
-    assert summary(RESULTS, ["t2i_r1"]).header == ["data", "name", "seeds", "t2i_r1"]
+    assert summary(RESULTS, ["t2i_r1"]).header == ["name", "seeds", "t2i_r1"]
     with pytest.raises(PolymodalError, match=r"metric of table 1: 'rsun'\. Did you mean 'rsum'"):
         summary(RESULTS, ["rsun"])
 

@@ -77,7 +77,7 @@ def test_killed_twice_and_resumed_equals_uninterrupted(uninterrupted, tmp_path):
 def test_a_truncated_checkpoint_falls_back_and_says_so(uninterrupted, tmp_path):
     run = tmp_path / "cut"
     kill_after(start(*COMMAND, "--run", str(run)), run, 35)
-    before, last = checkpoints(run)
+    *_, before, last = checkpoints(run)
     last.write_bytes(last.read_bytes()[:-1000])
     status, printed = polymodal(*COMMAND, "--run", str(run))
     flat = " ".join(printed.split())

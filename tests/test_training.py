@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from polymodal.errors import PolymodalError
+from polymodal.retrieval import Retrieval
 from polymodal.runs import Run
-from polymodal.systems.vse import VSE
 from polymodal.training import OPERATIONAL, Survival, Training, step_seed
 from toys import TINY, polymodal, train_squares, write_squares
 
@@ -92,13 +92,13 @@ def test_two_compiled_steps_keep_the_names_of_the_weights(squares, tmp_path):
 
 
 def test_a_loss_that_is_no_number_stops(squares, tmp_path, monkeypatch):
-    step, count = VSE.training_step, itertools.count(1)
+    step, count = Retrieval.training_step, itertools.count(1)
 
     def failing(self, batch, batch_idx):
         found = step(self, batch, batch_idx)
         return found if next(count) < 3 else {k: v * torch.nan for k, v in found.items()}
 
-    monkeypatch.setattr(VSE, "training_step", failing)
+    monkeypatch.setattr(Retrieval, "training_step", failing)
     with pytest.raises(PolymodalError, match=r"loss became nan at step 3\. Try a smaller --lr.*last "
                        r"good checkpoint is in .*checkpoints"):  # fmt: skip
         train_squares(squares, tmp_path, max_steps=5, checkpoint_every=2)
@@ -144,10 +144,10 @@ def test_every_loss_that_is_no_number_is_found(tmp_path, loss):
 
 def test_a_collapsed_hinge_is_named_in_a_real_training(squares, tmp_path, monkeypatch, capsys):
     def collapsed(self, batch, batch_idx):
-        loss = 0 * self.image_head.weight.sum()
+        loss = 0 * self.images.head.weight.sum()
         return {"loss": loss, "shown": loss.detach() + 0.4}
 
-    monkeypatch.setattr(VSE, "training_step", collapsed)
+    monkeypatch.setattr(Retrieval, "training_step", collapsed)
     train_squares(squares, tmp_path, max_steps=8)
     printed = " ".join(capsys.readouterr().err.split())
     assert printed.count("every image and caption has landed on one point") == 1
@@ -226,13 +226,13 @@ def test_weights_that_ran_away_are_not_checkpointed(squares, tmp_path, monkeypat
 
     def poison(self, trainer, system, outputs, batch, batch_idx):
         with torch.no_grad():
-            system.image_head.weight.fill_(torch.inf)
+            system.images.head.weight.fill_(torch.inf)
         return original(self, trainer, system, outputs, batch, batch_idx)
 
     original = Survival.on_train_batch_end
     monkeypatch.setattr(Survival, "on_train_batch_end", poison)
     with pytest.raises(
-        PolymodalError, match=r"weights image_head\.weight are no longer finite at step 1"
+        PolymodalError, match=r"weights images\.head\.weight are no longer finite at step 1"
     ):
         train_squares(squares, tmp_path, checkpoint_every=1, val_every=100)
     assert not list((tmp_path / "checkpoints").glob("*.ckpt"))

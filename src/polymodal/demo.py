@@ -1,5 +1,7 @@
 """The main job in minutes: draw scenes, train a retrieval model, ask it, and write a page about it."""
 
+import shutil
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,11 +55,11 @@ TRAINING = Training(
 NEXT = """
 What to try next
   open {report} in a browser
-  polymodal evaluate {run} --split val
-  polymodal data show scenes --out scenes.png
-  polymodal train vse --data scenes --run runs/scenes       a longer training, on all of the world
-  polymodal train vse --data folder:PHOTOS --run runs/mine  your own images and captions
-  python -c "import polymodal; print(polymodal.load('{run}').encode_texts(['a red cube']).shape)"
+  {polymodal} evaluate {run} --split val
+  {polymodal} data show scenes --out scenes.png
+  {polymodal} train vse --data scenes --negatives sum --run runs/scenes    longer, on all of the world
+  {polymodal} train vse --data folder:PHOTOS --run runs/mine       your own images and captions
+  {python} -c "import polymodal; print(polymodal.load('{run}').encode_texts(['a red cube']))"
 """
 
 
@@ -100,8 +102,18 @@ def demo(run: Path = Path("runs/demo")) -> Path:
     answers = ask(run, small, large)
     report = run / "report.html"
     write_demo_report(report, metrics, by_chance, answers, look_at(SHOWN)["train"])
-    print(NEXT.format(report=report, run=run))
+    print(NEXT.format(report=report, run=run, **programs()))
     return report
+
+
+def programs() -> dict[str, str]:
+    """How to call polymodal and Python from this shell, in a virtual environment or out of it."""
+    called = Path(sys.executable)
+    near = called.parent.relative_to(Path.cwd()) if called.is_relative_to(Path.cwd()) else None
+    names = {"polymodal": "polymodal", "python": "python"}
+    if near is None or shutil.which("polymodal") is not None:
+        return names
+    return {name: str(near / program) for name, program in names.items()}
 
 
 def ask(run: Path, small: Dataset, large: Dataset) -> list[QueryResult]:

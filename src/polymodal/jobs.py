@@ -146,6 +146,7 @@ def conclude(
     metrics = {
         "command": command_line(),
         "scores": {split: system.evaluate(dataset) for split, dataset in held_out.items()},
+        "selected": best_point(curves, system.monitor),
         "protocol": protocol(system, splits, settings),
         "versions": versions(),
         "hardware": hardware(),
@@ -153,6 +154,11 @@ def conclude(
     }
     run.finish(metrics)
     return metrics
+
+
+def best_point(curves: list[dict[str, float]], monitor: str) -> dict[str, float]:
+    """The validation whose weights were kept: the first with the highest score."""
+    return max((point for point in curves if monitor in point), key=lambda point: point[monitor])
 
 
 def evaluate(

@@ -76,7 +76,10 @@ def read(path: Path) -> Results:
 
 
 def summary(results: Results, metrics: Sequence[str] | None = None) -> Table:
-    """Mean ± spread over seeds for each recipe and dataset, the paper's figures beside them."""
+    """Mean ± spread over seeds for each recipe, the paper's figures first.
+
+    The dataset is part of a row's name only where there are several.
+    """
     known = list(dict.fromkeys(name for row in results.rows for name in row.metrics))
     for name in metrics or ():
         if name not in known:
@@ -85,12 +88,13 @@ def summary(results: Results, metrics: Sequence[str] | None = None) -> Table:
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in results.rows:
         groups.setdefault((row.name, row.data, row.block or ""), []).append(row)
-    table = [["paper", row.name, "", *cells([row.metrics], shown)] for row in results.paper]
+    several = len({row.data for row in results.rows}) > 1
+    table = [[f"paper: {row.name}", "–", *cells([row.metrics], shown)] for row in results.paper]
     for (name, data, block), rows in groups.items():
         label = f"{name} ({block})" if block else name
-        found = cells([row.metrics for row in rows], shown)
-        table.append([data, label, str(len(rows)), *found])
-    return Table(header=["data", "name", "seeds", *shown], rows=table)
+        label = f"{label}, {data}" if several else label
+        table.append([label, str(len(rows)), *cells([row.metrics for row in rows], shown)])
+    return Table(header=["name", "seeds", *shown], rows=table)
 
 
 def cells(found: Sequence[Metrics], names: Sequence[str]) -> list[str]:

@@ -20,7 +20,7 @@ import yaml
 from polymodal.errors import PolymodalError
 from polymodal.files import atomic, write_json, write_text
 
-PACKAGES = ("polymodal", "torch", "lightning", "transformers", "numpy", "numba")
+PACKAGES = ("torch", "lightning", "transformers", "numpy", "numba")
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,9 @@ def differences(
 
 def versions() -> dict[str, str]:
     """The versions that a result depends on."""
-    found = {}
+    from polymodal import __version__
+
+    found = {"polymodal": __version__}
     for name in PACKAGES:
         try:
             found[name] = version(name)

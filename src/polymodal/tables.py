@@ -23,17 +23,29 @@ class Table:
         shown = ["| " + " | ".join(line) + " |" for line in lines]
         return "\n".join([shown[0], shown[1].replace(" ", ""), *shown[2:]])
 
+    def turned(self) -> "Table":
+        """Rows as columns.
+
+        >>> Table(header=["a", "b"], rows=[["1", "2"]]).turned()
+        Table(header=('a', '1'), rows=[('b', '2')])
+        """
+        first, *rest = zip(self.header, *self.rows, strict=True)
+        return Table(header=first, rows=rest)
+
     def print(self, title: str = "") -> None:
         """The table for a terminal."""
         from rich.console import Console
         from rich.table import Table as RichTable
 
+        if len(self.header) > 9 > len(self.rows):
+            return self.turned().print(title)
         table = RichTable(title=title or None, title_justify="left")
         for place, name in enumerate(self.header):
             table.add_column(name, justify="left" if place == 0 else "right", overflow="fold")
         for row in self.rows:
             table.add_row(*row)
         Console().print(table)
+        return None
 
 
 def scores_table(scores: Mapping[str, Mapping[str, float]]) -> Table:

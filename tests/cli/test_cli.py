@@ -244,6 +244,6 @@ def test_results_as_tables(tmp_path, capsys):
     file = tmp_path / "coco.json"
     file.write_text(json.dumps(content))
     assert main(["results", str(file), "--markdown"]) == 0
-    assert "| paper | VSE++ |  | 400.00 |" in capsys.readouterr().out
+    assert "| paper: VSE++ | – | 400.00 |" in capsys.readouterr().out
     assert main(["results", str(file), "--metrics", "rsum"]) == 0
     assert "99.00" in capsys.readouterr().out

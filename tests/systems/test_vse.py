@@ -13,8 +13,9 @@ from polymodal.data.pairs import captions_of
 from polymodal.errors import PolymodalError
 from polymodal.metrics.retrieval import retrieval, retrieval_in_folds
 from polymodal.nn.encoders import extractor
+from polymodal.retrieval import Retrieval
 from polymodal.similarity import cosine
-from polymodal.systems.vse import VSE, Config, build, learn
+from polymodal.systems.vse import Config, build, learn
 from toys import write_backbone
 
 TINY = Config(embed_dim=16, hidden=16, word_dim=8, convnet_width=8, lr=1e-2)
@@ -25,14 +26,14 @@ def splits(squares) -> Folder:
     return open_folder(squares, size=32, progress=False)
 
 
-def tiny(splits, **changes) -> VSE:
+def tiny(splits, **changes) -> Retrieval:
     torch.manual_seed(0)
     config = dataclasses.replace(TINY, **changes)
     return build(config, learn(config, splits["train"]))
 
 
 @pytest.fixture(scope="module")
-def system(splits) -> VSE:
+def system(splits) -> Retrieval:
     return tiny(splits)
 
 
@@ -43,7 +44,7 @@ def features(splits, tmp_path_factory):
     return open_features(folder, splits)
 
 
-def descend(system: VSE, pairs: np.ndarray, examples, steps: int) -> list[float]:
+def descend(system: Retrieval, pairs: np.ndarray, examples, steps: int) -> list[float]:
     """Plain Adam on one batch."""
     batch = examples.batch(pairs)
     adam = torch.optim.Adam(system.parameters(), system.config.lr)
@@ -73,7 +74,7 @@ def test_every_choice_of_negatives_takes_two_steps(splits, negatives):
     losses = descend(system, np.arange(8), system.examples(splits["train"]), 2)
     assert np.isfinite(losses).all()
     assert losses[0] > 0
-    for part in ("image_encoder", "image_head", "caption_encoder", "caption_head"):
+    for part in ("images.encoder", "images.head", "captions.encoder", "captions.head"):
         moved = [not torch.equal(v, before[k]) for k, v in system.state_dict().items() if part in k]
         assert any(moved), part
 
@@ -157,7 +158,7 @@ def test_features_are_standardised_by_the_training_split(features):
     system = tiny(features)
     system.start(features["train"])
     rows = torch.from_numpy(features["train"].vectors(range(48)))
-    found = system.image_encoder(rows)
+    found = system.images.encoder(rows)
     torch.testing.assert_close(found.mean(0), torch.zeros(3), rtol=0, atol=1e-2)
     torch.testing.assert_close(found.std(0), torch.ones(3), rtol=0, atol=2e-2)
     assert set(system.evaluate(features["val"])) >= {"rsum", "i2t_r1", "t2i_r1"}

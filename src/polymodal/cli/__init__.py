@@ -14,7 +14,8 @@ EXAMPLES = """
 First steps
   polymodal demo                                     a model in minutes, and a page about it
   polymodal data show scenes --out scenes.png        look at an embedded world
-  polymodal train vse --data scenes --run runs/a     train; killed, the same command goes on
+  polymodal train vse --data scenes --negatives sum --run runs/a
+                                                     train; killed, the same command goes on
   polymodal evaluate runs/a                          score a run again
   polymodal train vse --data folder:PHOTOS --run runs/b       your own images and captions
 

@@ -14,7 +14,8 @@ from polymodal.errors import PolymodalError
 
 def as_pictures(given: Sequence[Any], size: int) -> Images:
     """Any mix of pictures as one batch of size × size, by the same rule that reads a folder."""
-    return np.stack([as_picture(one, size) for one in given])
+    found = [as_picture(one, size) for one in given]
+    return np.stack(found) if found else np.empty((0, size, size, 3), np.uint8)
 
 
 def as_picture(given: Any, size: int) -> np.ndarray:

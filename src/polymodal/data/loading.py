@@ -8,7 +8,7 @@ import queue
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Int
@@ -16,6 +16,7 @@ from jaxtyping import Int
 from polymodal.errors import PolymodalError
 
 
+@runtime_checkable
 class Examples(Protocol):
     """Training examples that can be had by the batch."""
 

@@ -1,0 +1,58 @@
+"""Towers: an encoder and the maps from its encoding to an embedding, a point or a Gaussian."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from polymodal.gaussian import DiagonalGaussian
+
+
+class Points(nn.Module):
+    """A linear map of an encoding (001, eq. 3 and 9), of unit length where asked (VSE++)."""
+
+    def __init__(self, encoder: nn.Module, dim: int, *, unit: bool = True) -> None:
+        super().__init__()
+        self.encoder, self.unit = encoder, unit
+        self.head = nn.Linear(int(encoder.dim), dim)  # type: ignore[arg-type]
+
+    def forward(self, *inputs: Any) -> Float[Tensor, "b d"]:
+        points: Tensor = self.head(self.encoder(*inputs))
+        return normalize(points, dim=-1) if self.unit else points
+
+
+class Gaussians(nn.Module):
+    """Means and log-variances, a linear map each (001, eq. 4–5, 7–8, 11–14).
+
+    Captions have a second encoder for the log-variances, `spread`; images, whose encoder is
+    pretrained, have one encoding for both. `allow` brings free log-variances to allowed ones:
+    within their bounds, and all alike where the Gaussians are spherical.
+    """
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        dim: int,
+        *,
+        spread: nn.Module | None = None,
+        unit: bool = True,
+        allow: Callable[[Tensor], Tensor],
+        start: float,
+        scale: float,
+    ) -> None:
+        super().__init__()
+        self.encoder, self.spread, self.unit, self.allow = encoder, spread, unit, allow
+        self.mean = nn.Linear(int(encoder.dim), dim)  # type: ignore[arg-type]
+        self.log_var = nn.Linear(int((spread or encoder).dim), dim)  # type: ignore[arg-type]
+        with torch.no_grad():
+            self.log_var.weight.mul_(scale)
+            self.log_var.bias.fill_(start)
+
+    def forward(self, *inputs: Any) -> DiagonalGaussian:
+        encoding = self.encoder(*inputs)
+        mean = self.mean(encoding)
+        log_var = self.log_var(encoding if self.spread is None else self.spread(*inputs))
+        return DiagonalGaussian(normalize(mean, dim=-1) if self.unit else mean, self.allow(log_var))

@@ -1,0 +1,288 @@
+"""Retrieval by two towers: an image and a caption become embeddings, and a measure compares them.
+
+What VSE++ and its Gaussian relatives share (001, §2–3): settings, data, training, evaluation, use.
+An embedding is a batch of vectors or a `DiagonalGaussian`; little here asks which.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Shaped
+from lightning import LightningModule
+from torch import Tensor, nn
+
+from polymodal.data.features import Features
+from polymodal.data.given import as_pictures
+from polymodal.data.pairs import PairBatch, Pairs, captions_of, inputs, owners
+from polymodal.data.records import Dataset
+from polymodal.data.vocabulary import Vocabulary
+from polymodal.distributed import gather
+from polymodal.errors import PolymodalError
+from polymodal.gaussian import DiagonalGaussian
+from polymodal.metrics.retrieval import retrieval, retrieval_in_folds
+from polymodal.nn.augment import RandomCrop
+from polymodal.nn.encoders import describe, extractor, image_encoder, load_pretrained
+from polymodal.nn.images import Standardised
+from polymodal.nn.texts import GRUEncoder
+from polymodal.ranking import Negatives, hinge
+from polymodal.similarity import Embeddings, Measure, top_k, turned
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What every retrieval system can be told; the defaults are the paper's (001, §3.1)."""
+
+    image_encoder: str = "convnet"
+    """convnet (ours, from scratch), efficientnet-lite0, or a transformers model: hub id or folder."""
+    convnet_width: int = 32
+    """Channels of the convnet's first stage; each further stage doubles them."""
+    finetune: bool = False
+    """Train a pretrained image encoder too (the second phase; start it with --init RUN)."""
+    embed_dim: int = 1024
+    """D, the dimension of the joint space."""
+    word_dim: int = 300
+    """The dimension of the word vectors."""
+    word_scale: float = 0.1
+    """Word vectors start evenly between plus and minus this; 1 learns sooner from little data."""
+    hidden: int = 1024
+    """The GRU's state."""
+    margin: float = 0.2
+    """α of the hinge loss."""
+    negatives: Negatives = "hardest"
+    """hardest (VSE++), sum (VSE0) or semi-hard in-batch negatives."""
+    warmup: int = 0
+    """Steps with summed negatives first, which keeps the hardest ones from collapsing the space."""
+    lr: float = 2e-4
+    """Adam's learning rate."""
+    decay_at: float = 0.5
+    """The share of the budget after which the rate is divided by ten (15 of 30 epochs)."""
+    crop: float = 1.0
+    """Side of the random training crop, as a share of the picture's; 1 for none."""
+    flip: bool = False
+    """Mirror half of the training pictures (it makes 'left' and 'right' lie)."""
+    fold: int = 1000
+    """Images a fold of the evaluation, beside that over all of them together."""
+
+    def __post_init__(self) -> None:
+        for name in ("embed_dim", "word_dim", "hidden", "lr", "fold"):
+            if getattr(self, name) <= 0:
+                raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
+        if self.convnet_width <= 0 or self.convnet_width % 8:
+            raise PolymodalError(
+                f"convnet_width must be a multiple of 8, not {self.convnet_width}."
+            )
+        if not 0 < self.crop <= 1:
+            raise PolymodalError(
+                f"crop is a share of the side, above 0 and at most 1, not {self.crop}."
+            )
+        if self.margin <= 0:
+            raise PolymodalError(f"margin must be above 0, not {self.margin}: no margin, no loss.")
+        if not 0 <= self.decay_at <= 1:
+            raise PolymodalError(f"decay_at is a share of the budget, 0 to 1, not {self.decay_at}.")
+
+
+def learn(config: Settings, train: Dataset) -> dict[str, Any]:
+    """The vocabulary of the training captions alone, and what the images come as."""
+    texts = captions_of(train)
+    if not texts:
+        raise PolymodalError("The training split is empty: there is nothing to learn from.")
+    vocabulary = Vocabulary.of(text for own in texts for text in own)
+    size = train.images([0]).shape[1]
+    cropped = round(size * config.crop)
+    if cropped < 8:
+        raise PolymodalError(
+            f"crop={config.crop} leaves {cropped} of {size} pixels a side; at least 8 are needed."
+        )
+    if isinstance(train, Features):
+        encoder = {"kind": "features", "made_by": train.encoder, "dim": len(train.mean)}
+    else:
+        encoder = describe(config.image_encoder, cropped)
+    return {"vocabulary": list(vocabulary.words), "size": size, "image_encoder": encoder}
+
+
+def image_part(config: Settings, learned: dict[str, Any]) -> nn.Module:
+    """The image encoder that `learn` described."""
+    encoder = learned["image_encoder"]
+    if encoder["kind"] == "features" and config.finetune:
+        raise PolymodalError(
+            "finetune moves the image encoder, but these are features that it made beforehand. "
+            "Leave out --features, and start from the first phase with --init RUN."
+        )
+    return image_encoder(encoder, width=config.convnet_width, finetune=config.finetune)
+
+
+def caption_part(config: Settings, learned: dict[str, Any]) -> GRUEncoder:
+    """A caption encoder over the vocabulary that was learned."""
+    return GRUEncoder(len(learned["vocabulary"]), config.word_dim, config.hidden, config.word_scale)
+
+
+class Retrieval(LightningModule):
+    """Two towers and a measure."""
+
+    monitor = "rsum"
+
+    def __init__(
+        self,
+        *,
+        config: Settings,
+        learned: dict[str, Any],
+        images: nn.Module,
+        captions: nn.Module,
+        measure: Measure,
+    ) -> None:
+        super().__init__()
+        self.config, self.measure = config, measure
+        self.vocabulary = Vocabulary(tuple(learned["vocabulary"]))
+        self.size: int = learned["size"]
+        self.made_by: str | None = learned["image_encoder"].get("made_by")
+        self.augment = RandomCrop(config.crop, config.flip)
+        self.images, self.captions = images, captions
+
+    def embed_images(self, images: Shaped[Tensor, "b ..."]) -> Embeddings:
+        """Images as the data give them: pictures, or features computed beforehand."""
+        return self.images(self.augment(images) if images.dtype == torch.uint8 else images)
+
+    # Training
+
+    def start(self, train: Dataset) -> None:
+        """Take pretrained weights, and the moments of precomputed features."""
+        load_pretrained(self.images)
+        for part in self.images.modules():
+            if isinstance(train, Features) and isinstance(part, Standardised):
+                part.fit(torch.tensor(train.mean), torch.tensor(train.std))
+
+    def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
+        """Take another run's weights; only the image encoder itself, pretrained, may be absent there."""
+        if tuple(learned["vocabulary"]) != self.vocabulary.words:
+            raise PolymodalError(
+                "--init names a run with another vocabulary: start from a run on the same data."
+            )
+        own = self.state_dict()
+        absent = own.keys() - weights.keys()
+        lost = {name for name in absent if not name.startswith("images.encoder.encoder.")}
+        lost |= {k for k, v in weights.items() if k not in own or own[k].shape != v.shape}
+        if lost:
+            raise PolymodalError(
+                "--init names a run with another shape of model, by its weights "
+                f"{', '.join(sorted(lost)[:5])}. Give the same model settings."
+            )
+        self.load_state_dict(weights, strict=False)
+
+    def examples(self, dataset: Dataset) -> Pairs:
+        return Pairs(dataset, self.vocabulary)
+
+    def training_step(self, batch: PairBatch, batch_idx: int) -> dict[str, Tensor]:
+        """The loss over all processes' pairs together, and what it is for one pair."""
+        images = together(self.embed_images(batch.images))
+        captions = together(self.captions(batch.tokens, batch.lengths))
+        warm = self.global_step < self.config.warmup
+        loss = hinge(
+            self.measure(images, captions),
+            self.config.margin,
+            "sum" if warm else self.config.negatives,
+            gather(batch.owner),
+        )
+        return {"loss": loss, "shown": loss.detach() / len(images)}
+
+    def configure_optimizers(self) -> Any:
+        moving = [p for p in self.parameters() if p.requires_grad]
+        adam = torch.optim.Adam(moving, lr=self.config.lr)
+        turn = self.config.decay_at * self.trainer.max_steps
+        decay = torch.optim.lr_scheduler.LambdaLR(adam, lambda step: 1.0 if step < turn else 0.1)
+        return {"optimizer": adam, "lr_scheduler": {"scheduler": decay, "interval": "step"}}
+
+    def symptom(self, loss: float) -> str | None:
+        stuck = 2 * self.config.margin
+        if self.config.negatives == "hardest" and abs(loss - stuck) < 0.005 * stuck:
+            return (
+                f"The loss sits at twice the margin ({stuck:g} a pair): every image and caption has "
+                "landed on one point. Try --warmup 500 (summed negatives first), --negatives sum, "
+                "a smaller --lr or a larger --batch-size."
+            )
+        return None
+
+    # Use
+
+    @torch.no_grad()
+    def encode_images(self, images: Sequence[Any], block: int = 256) -> Embeddings:
+        """Embed pictures: paths, PIL images, arrays `h w 3` of uint8, or a mix of them."""
+        parts = (images[start : start + block] for start in range(0, max(len(images), 1), block))
+        pictures = (torch.from_numpy(as_pictures(part, self.size)) for part in parts)
+        return self.embed_blocks(picture.permute(0, 3, 1, 2) for picture in pictures)
+
+    @torch.no_grad()
+    def encode_dataset(self, dataset: Dataset, block: int = 256) -> Embeddings:
+        """Embed every image of a split."""
+        if isinstance(dataset, Features) and dataset.encoder != self.made_by:
+            raise PolymodalError(
+                f"These features are those of {dataset.encoder}, but the model was trained on "
+                f"{f'features of {self.made_by}' if self.made_by else 'pictures'}."
+            )
+        n = len(dataset)
+        return self.embed_blocks(
+            inputs(dataset, range(start, min(start + block, n))) for start in range(0, n, block)
+        )
+
+    def embed_blocks(self, blocks: Iterable[Shaped[Tensor, "b ..."]]) -> Embeddings:
+        """Embed images block by block, pictures as features where the model was trained on those."""
+        self.eval()
+        return joined([self.embed_images(self.ready(block)) for block in blocks])
+
+    def ready(self, images: Shaped[Tensor, "b ..."]) -> Shaped[Tensor, "b ..."]:
+        """Images on the device, in the form that the encoder takes."""
+        images = images.to(self.device)
+        if self.made_by and images.dtype == torch.uint8:
+            found: Tensor = extractor(self.made_by, self.size).to(self.device)(images)
+            return found
+        return images
+
+    @torch.no_grad()
+    def encode_texts(self, texts: Sequence[str], block: int = 512) -> Embeddings:
+        """Embed captions."""
+        self.eval()
+        found = []
+        for start in range(0, max(len(texts), 1), block):
+            part = texts[start : start + block] or [
+                ""
+            ]  # of nothing, no rows, but of the right width
+            tokens, lengths = self.vocabulary.encode_batch(part)
+            found.append(self.captions(tokens.to(self.device), lengths.to(self.device)))
+        return joined(found)[: len(texts)]
+
+    def evaluate(self, dataset: Dataset) -> dict[str, float]:
+        """Recalls both ways over the whole split, and their mean over folds where it has several."""
+        texts = captions_of(dataset)
+        owner = owners(texts).to(self.device)
+        images = self.encode_dataset(dataset)
+        captions = self.encode_texts([text for own in texts for text in own])
+        scores = retrieval(self.measure, images, captions, owner)
+        if len(images) >= 2 * self.config.fold:
+            folds = retrieval_in_folds(self.measure, images, captions, owner, self.config.fold)
+            scores |= {f"fold_{name}": value for name, value in folds.items()}
+        return scores
+
+    def protocol(self) -> dict[str, Any]:
+        name = getattr(self.measure, "name", "cosine")
+        return {"similarity": name, "ties": "against the model", "fold": self.config.fold}
+
+    def best_images(self, query: str, dataset: Dataset, k: int = 5) -> list[tuple[int, float]]:
+        """The images of a split that a text fits best: their places and scores."""
+        texts, images = self.encode_texts([query]), self.encode_dataset(dataset)
+        scores, places = top_k(turned(self.measure), texts, images, k)
+        return list(zip(places[0].tolist(), scores[0].tolist(), strict=True))
+
+
+def together(mine: Embeddings) -> Embeddings:
+    """The embeddings of all processes in their order."""
+    if isinstance(mine, DiagonalGaussian):
+        return DiagonalGaussian(gather(mine.mean), gather(mine.log_var))
+    return gather(mine)
+
+
+def joined(blocks: list[Any]) -> Embeddings:
+    """Blocks of embeddings as one."""
+    if isinstance(blocks[0], DiagonalGaussian):
+        return DiagonalGaussian.join(blocks)
+    return torch.cat(blocks)
