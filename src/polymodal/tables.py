@@ -32,20 +32,26 @@ class Table:
         first, *rest = zip(self.header, *self.rows, strict=True)
         return Table(header=first, rows=rest)
 
+    def width(self) -> int:
+        """How many characters the table takes with every cell on one line."""
+        columns = zip(self.header, *self.rows, strict=True)
+        return 1 + sum(3 + max(map(len, column)) for column in columns)
+
     def print(self, title: str = "") -> None:
-        """The table for a terminal."""
+        """The table for a terminal, turned where that makes a wide one narrower."""
         from rich.console import Console
         from rich.table import Table as RichTable
 
-        if len(self.header) > 9 > len(self.rows):
-            return self.turned().print(title)
+        console = Console()
+        shown = self
+        if self.width() > console.width:
+            shown = min(self, self.turned(), key=Table.width)
         table = RichTable(title=title or None, title_justify="left")
-        for place, name in enumerate(self.header):
+        for place, name in enumerate(shown.header):
             table.add_column(name, justify="left" if place == 0 else "right", overflow="fold")
-        for row in self.rows:
+        for row in shown.rows:
             table.add_row(*row)
-        Console().print(table)
-        return None
+        console.print(table)
 
 
 def scores_table(scores: Mapping[str, Mapping[str, float]]) -> Table:

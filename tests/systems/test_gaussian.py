@@ -1,0 +1,118 @@
+"""Gaussian retrieval: every row of the paper's table learns, and its Gaussians are as it says."""
+
+import dataclasses
+import math
+
+import pytest
+import torch
+
+from polymodal.data.folder import open_folder
+from polymodal.errors import PolymodalError
+from polymodal.gaussian import DiagonalGaussian
+from polymodal.similarity import measure
+from polymodal.systems.gaussian import MEASURES, Config, build, learn
+
+TINY = Config(embed_dim=24, hidden=32, word_dim=16, word_scale=1.0, convnet_width=8, lr=3e-3)
+
+PAPER = [
+    (model, similarity, covariance)
+    for model, similarity in (("GCE", "mahalanobis"), ("GIE", "mahalanobis"), ("GCIE", "kl"),
+                              ("GCIE", "min_kl"), ("GCIE", "wasserstein"))
+    for covariance in ("spherical", "ellipsoidal")
+]  # fmt: skip
+"""The ten Gaussian rows of Tables 1 and 2."""
+
+BEYOND = [("GCIE", name, "ellipsoidal") for name in ("squared_wasserstein", "csd", "bhattacharyya")]
+
+
+@pytest.fixture(scope="module")
+def splits(squares):
+    return open_folder(squares, size=32, progress=False)
+
+
+def tiny(splits, **changes):
+    torch.manual_seed(0)
+    config = dataclasses.replace(TINY, **changes)
+    return build(config, learn(config, splits["train"]))
+
+
+@pytest.mark.parametrize(("model", "similarity", "covariance"), PAPER + BEYOND)
+def test_every_row_overfits_one_batch(splits, model, similarity, covariance):
+    system = tiny(
+        splits, model=model, similarity=similarity, covariance=covariance, negatives="sum"
+    )
+    batch = system.examples(splits["train"]).batch(torch.arange(0, 32, 2).numpy())
+    adam = torch.optim.Adam(system.parameters(), system.config.lr)
+    losses = []
+    for step in range(120):
+        adam.zero_grad()
+        found = system.train().training_step(batch, step)
+        found["loss"].backward()
+        adam.step()
+        losses.append(found["shown"].item())
+    assert losses[-1] < 0.2 * losses[0]
+
+
+@pytest.mark.parametrize(("model", "similarity", "covariance"), PAPER)
+def test_sides_are_what_the_paper_says(splits, model, similarity, covariance):
+    system = tiny(splits, model=model, similarity=similarity, covariance=covariance)
+    images = system.encode_dataset(splits["test"])
+    captions = system.encode_texts(["a red square at the left", "something blue"])
+    assert isinstance(images, DiagonalGaussian) == (model != "GCE")
+    assert isinstance(captions, DiagonalGaussian) == (model != "GIE")
+    for side in (images, captions):
+        means = side.mean if isinstance(side, DiagonalGaussian) else side
+        torch.testing.assert_close(means.norm(dim=-1), torch.ones(len(means)))
+        if isinstance(side, DiagonalGaussian):
+            assert side.var.min() >= 0.1 - 1e-6
+            assert side.var.max() <= 10 + 1e-5
+            alike = torch.allclose(side.log_var, side.log_var[:, :1].expand_as(side.log_var))
+            assert alike == (covariance == "spherical")
+
+
+def test_captions_have_two_encoders_and_images_one(splits):
+    """001, eq. 4–5 against eq. 7–8: no shared parameters there, one encoding here."""
+    system = tiny(splits)
+    mine = {id(p) for p in system.captions.encoder.parameters()}
+    other = {id(p) for p in system.captions.spread.parameters()}
+    assert mine
+    assert len(mine) == len(other)
+    assert not mine & other
+    assert system.images.spread is None
+
+
+def test_scores_are_those_of_the_measure(splits):
+    system = tiny(splits, similarity="kl")
+    images, captions = system.encode_dataset(splits["test"]), system.encode_texts(["something red"])
+    expected = [-images[i : i + 1].kl(captions).item() for i in range(len(images))]
+    found = measure("kl")(images, captions)[:, 0]
+    torch.testing.assert_close(found, torch.tensor(expected), rtol=1e-4, atol=1e-4)
+    best, score = system.best_images("something red", splits["test"], k=1)[0]
+    assert expected[best] == max(expected)
+    assert score == pytest.approx(max(expected), rel=1e-4)
+
+
+def test_free_means_and_smooth_bounds(splits):
+    system = tiny(splits, unit=False, bound="squash", low=0.5, high=2.0, log_var_start=0.0)
+    images = system.encode_dataset(splits["test"])
+    assert (images.mean.norm(dim=-1) - 1).abs().max() > 0.01
+    assert images.log_var.abs().max() < math.log(2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model": "GCE"}, "GCE cannot be compared by 'wasserstein', but by mahalanobis"),
+        ({"similarity": "cosine"}, "GCIE cannot be compared by 'cosine', but by kl, min_kl"),
+        ({"low": 2.0, "high": 1.0}, "0 < low < high"),
+    ],
+)
+def test_what_cannot_be(changes, message):
+    with pytest.raises(PolymodalError, match=message):
+        dataclasses.replace(TINY, **changes)
+
+
+def test_every_model_has_a_measure():
+    assert {similarity for _, similarity, _ in PAPER + BEYOND} == {
+        name for names in MEASURES.values() for name in names
+    }
