@@ -7,7 +7,7 @@ import sys
 import pytest
 import yaml
 
-from polymodal import catalogue, cli
+from polymodal import catalogue, cli, systems
 from polymodal.cli import main
 from polymodal.cli.train import parse
 from polymodal.errors import PolymodalError
@@ -63,7 +63,16 @@ def test_mistakes_are_one_line_and_status_1():
 def test_train_help_lists_the_systems(capsys):
     assert main(["train", "--help"]) == 0
     printed = capsys.readouterr().out
-    assert "  vse  VSE++: images and captions as points of one space" in printed
+    for name, summary in systems.summaries().items():
+        assert f"  {name}" in printed
+        assert summary in printed
+
+
+def test_a_reader_that_leaves_early_is_no_error():
+    command = f"{sys.executable} -m polymodal --help | head -1"
+    found = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert found.stdout.startswith("Polymodal")
+    assert not found.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The command line: one module a verb, each with a `main(arguments)`."""
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -45,6 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except PolymodalError as error:
         print(f"polymodal: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:
+        # whoever read our output has seen enough; keep Python from complaining when it flushes
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except OSError as error:
         from polymodal.files import disk_is_full
 
