@@ -143,7 +143,7 @@ def conclude(
         return {}
     run.restore(system)
     held_out = {split: dataset for split, dataset in splits.items() if split != "train"}
-    metrics = {
+    metrics: dict[str, Any] = {
         "command": command_line(),
         "scores": {split: system.evaluate(dataset) for split, dataset in held_out.items()},
         "selected": best_point(curves, system.monitor),
@@ -153,6 +153,8 @@ def conclude(
         "curves": curves,
     }
     run.finish(metrics)
+    for symptom in system.symptoms(metrics["scores"]["val"]):
+        say(symptom)
     return metrics
 
 

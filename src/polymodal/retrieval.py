@@ -21,13 +21,15 @@ from polymodal.data.vocabulary import Vocabulary
 from polymodal.distributed import gather
 from polymodal.errors import PolymodalError
 from polymodal.gaussian import DiagonalGaussian
-from polymodal.metrics.retrieval import retrieval, retrieval_in_folds
+from polymodal.metrics.hubness import hubness, hubness_symptom
+from polymodal.metrics.retrieval import retrieval_in_folds, summarise
+from polymodal.metrics.uncertainty import collapse_symptom, uncertainty_summary, variance_collapse
 from polymodal.nn.augment import RandomCrop
 from polymodal.nn.encoders import describe, extractor, image_encoder, load_pretrained
 from polymodal.nn.images import Standardised
 from polymodal.nn.texts import GRUEncoder
 from polymodal.ranking import Negatives, hinge
-from polymodal.similarity import Embeddings, Measure, top_k, turned
+from polymodal.similarity import Embeddings, Measure, ranks, top_k, turned
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,9 +133,10 @@ class Retrieval(LightningModule):
         images: nn.Module,
         captions: nn.Module,
         measure: Measure,
+        bounds: tuple[float, float] | None = None,
     ) -> None:
         super().__init__()
-        self.config, self.measure = config, measure
+        self.config, self.measure, self.bounds = config, measure, bounds
         self.vocabulary = Vocabulary(tuple(learned["vocabulary"]))
         self.size: int = learned["size"]
         self.made_by: str | None = learned["image_encoder"].get("made_by")
@@ -252,16 +255,33 @@ class Retrieval(LightningModule):
         return joined(found)[: len(texts)]
 
     def evaluate(self, dataset: Dataset) -> dict[str, float]:
-        """Recalls both ways over the whole split, and their mean over folds where it has several."""
+        """Recalls both ways over the whole split, and their mean over folds where it has several; hubness;
+        and for Gaussians, whether their entropy tells right answers from wrong ones."""
         texts = captions_of(dataset)
         owner = owners(texts).to(self.device)
         images = self.encode_dataset(dataset)
         captions = self.encode_texts([text for own in texts for text in own])
-        scores = retrieval(self.measure, images, captions, owner)
+        i2t, t2i = ranks(self.measure, images, captions, owner)
+        scores = summarise(i2t, t2i) | hubness(self.measure, images, captions)
+        for side, embedded, rank in (("image", images, i2t), ("caption", captions, t2i)):
+            if isinstance(embedded, DiagonalGaussian) and self.bounds:
+                found = uncertainty_summary(rank, embedded.log_det())
+                found |= variance_collapse(embedded, *self.bounds)
+                scores |= {f"{side}_{name}": value for name, value in found.items()}
         if len(images) >= 2 * self.config.fold:
             folds = retrieval_in_folds(self.measure, images, captions, owner, self.config.fold)
             scores |= {f"fold_{name}": value for name, value in folds.items()}
         return scores
+
+    def symptoms(self, scores: dict[str, float]) -> list[str]:
+        """What is wrong with a model that scores so, in plain words: hubs, variances that stand still."""
+        found = [hubness_symptom(scores)] if "i2t_hubness" in scores else []
+        for side in ("image", "caption"):
+            start = f"{side}_"
+            own = {k.removeprefix(start): v for k, v in scores.items() if k.startswith(start)}
+            if own:
+                found.append(collapse_symptom(own))
+        return [symptom for symptom in found if symptom]
 
     def protocol(self) -> dict[str, Any]:
         name = getattr(self.measure, "name", "cosine")

@@ -5,11 +5,12 @@ import math
 
 import pytest
 import torch
+from sklearn.metrics import roc_auc_score
 
 from polymodal.data.folder import open_folder
 from polymodal.errors import PolymodalError
 from polymodal.gaussian import DiagonalGaussian
-from polymodal.similarity import measure
+from polymodal.similarity import measure, ranks
 from polymodal.systems.gaussian import MEASURES, Config, build, learn
 
 TINY = Config(embed_dim=24, hidden=32, word_dim=16, word_scale=1.0, convnet_width=8, lr=3e-3)
@@ -116,3 +117,30 @@ def test_every_model_has_a_measure():
     assert {similarity for _, similarity, _ in PAPER + BEYOND} == {
         name for names in MEASURES.values() for name in names
     }
+
+
+def test_evaluation_says_how_much_entropy_tells(splits):
+    """The AUROC of an evaluation is scikit-learn's on the entropies that encoding gives."""
+    system = tiny(splits, similarity="kl", log_var_scale=1.0)
+    val = splits["val"]
+    texts = [caption.text for i in range(len(val)) for caption in val.captions(i)]
+    owner = torch.arange(len(val)).repeat_interleave(2)
+    images, captions = system.encode_dataset(val), system.encode_texts(texts)
+    _, t2i = ranks(measure("kl"), images, captions, owner)
+    scores = system.evaluate(val)
+    expected = roc_auc_score((t2i > 0).numpy(), captions.entropy().numpy())
+    assert scores["caption_error_auroc"] == pytest.approx(expected)
+    assert 0 <= scores["image_at_low"] + scores["image_at_high"] <= 1
+    assert "i2t_hubness" in scores
+
+
+def test_points_have_no_entropy(splits):
+    scores = tiny(splits, model="GCE", similarity="mahalanobis").evaluate(splits["val"])
+    assert not [name for name in scores if name.startswith("image_")]
+    assert [name for name in scores if name.startswith("caption_")]
+
+
+def test_stuck_variances_are_named(splits):
+    system = tiny(splits, log_var_start=-9.0, log_var_scale=0.01)
+    symptoms = system.symptoms(system.evaluate(splits["val"]))
+    assert any("sit at their lower bound" in symptom for symptom in symptoms)

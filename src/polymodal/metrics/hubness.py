@@ -88,6 +88,6 @@ def hubness_symptom(found: dict[str, float]) -> str | None:
     if not ill:
         return None
     return (
-        f"There are hubs: {'; '.join(ill)}. Try means of unit length (--unit), a larger --batch-size, "
-        "summed negatives for longer (--warmup) or another similarity."
+        f"There are hubs: {'; '.join(ill)}. Try a larger --batch-size, summed negatives for longer "
+        "(--warmup) or, for Gaussians, means of unit length (--unit) or another similarity."
     )

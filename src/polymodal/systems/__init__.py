@@ -38,6 +38,9 @@ class System(Protocol):
     def protocol(self) -> dict[str, Any]:
         """How `evaluate` measures: whatever two figures must share to be compared."""
 
+    def symptoms(self, scores: dict[str, float]) -> list[str]:
+        """What is wrong with a system that scores so, each in plain words."""
+
     def symptom(self, loss: float) -> str | None:
         """What a loss that stays at this value means, in plain words, or None if it is healthy."""
 

@@ -74,6 +74,7 @@ def build(config: Config, learned: dict[str, Any]) -> Retrieval:
         if config.model == "GIE"
         else gaussians(config, captions, spread=caption_part(config, learned)),
         measure=measure(config.similarity),
+        bounds=(config.low, config.high),
     )
 
 
