@@ -57,7 +57,7 @@ DOORS: dict[str, set[str]] = {
     "diagnose": {"nn", "information", "metrics"},
     "search": {"gaussian", "similarity"},
     # what joins data, system and trainer, for commands and studies
-    "loading": {"systems", "runs"},
+    "loading": {"systems", "runs", "hardware"},
     # (nn: features are computed by an encoder alone)
     "jobs": {"systems", "data", "nn", "training", "runs", "loading", "hardware", "progress"},
     # (hardware: every result file says what it was measured on)

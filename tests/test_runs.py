@@ -125,6 +125,9 @@ def test_no_run(tmp_path):
 
 
 def test_no_weights_yet(tmp_path):
+    with pytest.raises(PolymodalError, match="is no run"):
+        Run(tmp_path).weights()
+    (tmp_path / "config.yaml").write_text("system: vse\n")
     with pytest.raises(PolymodalError, match=r"has no weights yet.*same `polymodal train` command"):
         Run(tmp_path).weights()
 

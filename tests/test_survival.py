@@ -127,3 +127,19 @@ def test_a_finished_run_is_left_as_it_is(uninterrupted):
     assert status == 0
     assert "finished already" in printed
     assert (uninterrupted / "metrics.json").read_bytes() == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_it_in_plain_words(tmp_path, sign):
+    run = tmp_path / "stopped"
+    process = start(*COMMAND, "--run", str(run))
+    limit = time.monotonic() + 240
+    while time.monotonic() < limit and not checkpoints(run):
+        time.sleep(0.01)
+    process.send_signal(sign)
+    printed, _ = process.communicate()
+    assert process.returncode == 130, printed
+    assert "stopped. The same command goes on" in printed
+    assert "Traceback" not in printed
+    assert not (run / "metrics.json").exists()

@@ -53,7 +53,7 @@ def verified(path: Path) -> Iterator[BinaryIO]:
         if header != MAGIC + digest.encode() + b"\n":
             raise PolymodalError(
                 f"The checkpoint {path} is cut off or altered: its content does not have the hash "
-                "in its first line. Delete it to go on from the one before."
+                "in its first line."
             )
         file.seek(HEADER)
         yield file

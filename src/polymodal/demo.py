@@ -57,7 +57,8 @@ What to try next
   open {report} in a browser
   {polymodal} evaluate {run} --split val
   {polymodal} data show scenes --out scenes.png
-  {polymodal} train vse --data scenes --negatives sum --run runs/scenes    longer, on all of the world
+  {polymodal} train vse --data scenes,size=64 --negatives sum --lr 1e-3 --max-steps 3000 \\
+      --embed-dim 256 --hidden 256 --run runs/scenes      longer, on scenes of 3 to 8 objects
   {polymodal} train vse --data folder:PHOTOS --run runs/mine       your own images and captions
   {python} -c "import polymodal; print(polymodal.load('{run}').encode_texts(['a red cube']))"
 """

@@ -21,6 +21,23 @@ def hardware() -> dict[str, Any]:
     return found
 
 
+def usable(device: str) -> Any:
+    """A device by name, if it is there."""
+    import torch
+
+    from polymodal.errors import PolymodalError
+
+    try:
+        found = torch.device(device)
+        torch.empty(0, device=found)
+    except (RuntimeError, AssertionError) as error:
+        raise PolymodalError(
+            f"The device {device!r} cannot be used here ({str(error).splitlines()[0]}). "
+            "`polymodal doctor` lists what there is; cpu always works."
+        ) from error
+    return found
+
+
 def processor() -> str:
     """The processor's own name, where the system tells it."""
     try:

@@ -16,7 +16,7 @@ from polymodal.data.pairs import Pairs, ResidentPairs
 from polymodal.data.records import Dataset, Images
 from polymodal.data.sources import open_splits
 from polymodal.errors import PolymodalError
-from polymodal.hardware import hardware
+from polymodal.hardware import hardware, usable
 from polymodal.loading import load
 from polymodal.nn.encoders import extractor
 from polymodal.progress import console
@@ -89,14 +89,17 @@ def compute_features(
     skip_bad: bool = False,
 ) -> None:
     """Run a frozen image encoder once over every split of a dataset."""
+    if batch_size < 1:
+        raise PolymodalError(f"batch_size must be at least 1, not {batch_size}.")
+    place = usable(device)
     splits = open_splits(data, skip_bad=skip_bad)
     report_skipped(splits)
     size = next(iter(splits.values())).images([0]).shape[1]
-    network = extractor(encoder, size).to(device)
+    network = extractor(encoder, size).to(place)
 
     @torch.inference_mode()
     def extract(pictures: Images) -> Any:
-        batch = torch.from_numpy(pictures).permute(0, 3, 1, 2).to(device)
+        batch = torch.from_numpy(pictures).permute(0, 3, 1, 2).to(place)
         return network(batch).cpu().numpy()
 
     write_features(splits, extract, out, encoder, batch_size=batch_size)
@@ -155,6 +158,11 @@ def conclude(
     run.finish(metrics)
     for symptom in system.symptoms(metrics["scores"]["val"]):
         say(symptom)
+    chosen = metrics["selected"]
+    say(
+        f"Best at step {chosen['step']:.0f}: {system.monitor} {chosen[system.monitor]:.1f} on val. "
+        f"All scores are in {run.folder}/card.md. Next: polymodal evaluate {run.folder}"
+    )
     return metrics
 
 
@@ -176,6 +184,7 @@ def evaluate(
     settings = Run(Path(run)).config
     if data is None:
         data, features = settings["data"], features or settings["features"]
+        skip_bad = skip_bad or settings["skip_bad"]
     splits = open_data(data, features=features, skip_bad=skip_bad)
     if split not in splits:
         raise PolymodalError(f"{data} has no split {split!r}, only {', '.join(splits)}.")

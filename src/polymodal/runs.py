@@ -101,6 +101,7 @@ class Run:
 
         path = self.folder / "model.safetensors"
         if not path.exists():
+            _ = self.config  # which says so where there is no run at all
             raise PolymodalError(
                 f"{self.folder} has no weights yet: its training has not reached a validation. "
                 "Give the same `polymodal train` command again to go on with it."
@@ -197,6 +198,7 @@ def card(config: dict[str, Any], metrics: dict[str, Any]) -> str:
     for split, scores in metrics["scores"].items():
         lines += [f"## Scores on {split}", "", "| metric | value |", "|---|---|"]
         lines += [f"| {name} | {value:.2f} |" for name, value in scores.items()] + [""]
-    lines += ["## Protocol", "", "```yaml", yaml.safe_dump(metrics["protocol"]).strip(), "```", ""]
-    lines += ["## Settings", "", "```yaml", yaml.safe_dump(config, sort_keys=False).strip(), "```"]
-    return "\n".join(lines) + "\n"
+    for heading, settings in (("Protocol", metrics["protocol"]), ("Settings", config)):
+        text = yaml.safe_dump(settings, sort_keys=False, allow_unicode=True).strip()
+        lines += [f"## {heading}", "", "```yaml", text, "```", ""]
+    return "\n".join(lines)

@@ -7,6 +7,7 @@ no generator's state, and the weights after n steps do not depend on how often t
 
 import contextlib
 import logging
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ class Training:
     val_every: int | None = None
     """Steps between validations; by default one epoch."""
     checkpoint_every: int = 100
-    """Steps between checkpoints; a kill loses at most so many."""
+    """Steps between checkpoints; a kill loses at most so many, or one minute."""
     clip: float = 2.0
     """Largest norm of the gradient; 0 for no limit."""
     precision: Literal["32", "bf16"] = "32"
@@ -66,10 +67,12 @@ class Training:
         counts = ("epochs", "batch_size", "checkpoint_every", "devices", "log_every")
         for name in (*counts, "max_steps", "val_every"):
             value = getattr(self, name)
-            if value is not None and value <= 0:
+            if value is not None and not value > 0:
                 raise PolymodalError(f"{name} must be above 0, not {value}.")
+        if self.seed >= 2**63:
+            raise PolymodalError(f"seed must be below 2^63, not {self.seed}.")
         for name in ("seed", "clip"):
-            if getattr(self, name) < 0:
+            if not getattr(self, name) >= 0:
                 raise PolymodalError(f"{name} must be 0 or more, not {getattr(self, name)}.")
 
     def budget(self, order: Order) -> int:
@@ -134,7 +137,15 @@ def fit(
     )
     system.train()
     with quiet():
-        trainer.fit(system, batches, ckpt_path=found, weights_only=True)
+        try:
+            trainer.fit(system, batches, ckpt_path=found, weights_only=True)
+        except SystemExit as stop:  # how Lightning passes on a Ctrl-C
+            raise KeyboardInterrupt from stop
+    if trainer.global_step < last:
+        raise PolymodalError(
+            f"Stopped at step {trainer.global_step} of {last}. The same command goes on from the last "
+            "checkpoint."
+        )
     return survival.curves
 
 
@@ -207,6 +218,7 @@ class Survival(Callback):
         self.curves: list[Scores] = []
         self.latest: Scores = {}
         self.ill = 0
+        self.saved = time.monotonic()
 
     def state_dict(self) -> dict[str, Any]:
         return {"best": self.best, "curves": self.curves}
@@ -229,7 +241,8 @@ class Survival(Callback):
     ) -> None:
         step = trainer.global_step
         point: Scores = {}
-        saving = step % self.config.checkpoint_every == 0 or step == self.last
+        overdue = trainer.world_size == 1 and time.monotonic() - self.saved > 60
+        saving = step % self.config.checkpoint_every == 0 or step == self.last or overdue
         if step % self.config.log_every == 0 or saving:
             point["loss"] = self.watch(pl_module, outputs["shown"].item(), step)
         if step % self.val_every == 0 or step == self.last:
@@ -242,6 +255,7 @@ class Survival(Callback):
         if saving:
             self.check_weights(pl_module, step)
             trainer.save_checkpoint(checkpoint_path(self.folder, step))
+            self.saved = time.monotonic()
             if trainer.is_global_zero:
                 prune(self.folder)
 

@@ -111,9 +111,9 @@ def test_a_full_disk_and_a_key_press_are_said_plainly(capsys, monkeypatch):
     fail(KeyboardInterrupt())
     assert main(["doctor"]) == 130
     assert "stopped. The same command goes on" in capsys.readouterr().err
-    fail(OSError(errno.EACCES, "no"))
-    with pytest.raises(OSError, match="no"):
-        main(["doctor"])
+    fail(PermissionError(errno.EACCES, "Permission denied", "a.json"))
+    assert main(["doctor"]) == 1
+    assert "Permission denied: 'a.json'" in capsys.readouterr().err
 
 
 def test_every_setting_has_its_docstring_as_help(capsys):
@@ -122,7 +122,7 @@ def test_every_setting_has_its_docstring_as_help(capsys):
     assert stopped.value.code == 0
     printed = flat(capsys.readouterr().out)
     assert "--margin FLOAT α of the hinge loss. (default: 0.2)" in printed
-    assert "Steps between checkpoints; a kill loses at most so many. (default: 100)" in printed
+    assert "Steps between checkpoints; a kill loses at most so many, or one minute." in printed
     assert "The run directory to make, or to go on with. (required)" in printed
 
 
@@ -256,3 +256,41 @@ def test_results_as_tables(tmp_path, capsys):
     assert "| paper: VSE++ | – | 400.00 |" in capsys.readouterr().out
     assert main(["results", str(file), "--metrics", "rsum"]) == 0
     assert "99.00" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["evaluate", "RUN", "--device", "cdua"], "The device 'cdua' cannot be used here"),
+        (["data", "draw", "scenes", "--count", "0", "--out", "OUT"], "--count must be 1 or more"),
+        (["data", "draw", "scenes", "--count", "9", "--out", "FILE"], "FILE"),
+        (
+            ["features", "folder:SQUARES", "--out", "OUT", "--encoder", "convnet"],
+            "no features to give",
+        ),
+        (["features", "folder:SQUARES", "--out", "OUT", "--batch-size", "0"], "at least 1, not 0"),
+        (["train", "vse", "--data", "scenes", "--run", "OUT", "--lr", "nan"], "lr must be above 0"),
+        (["reproduce", "vse/negatives", "--seeds"], "at least one seed"),
+    ],
+)
+def test_mistakes_are_one_plain_message(arguments, message, run, squares, tmp_path, capsys):
+    (tmp_path / "FILE").write_text("something else")
+    places = {"RUN": run, "OUT": tmp_path / "out", "FILE": tmp_path / "FILE", "SQUARES": squares}
+    given = arguments
+    for name, place in places.items():
+        given = [argument.replace(name, str(place)) for argument in given]
+    assert main(given) == 1
+    assert message in flat(capsys.readouterr().err)
+
+
+def test_a_run_that_skipped_is_evaluated_so_too(tmp_path, capsys):
+    other = write_squares(tmp_path / "bad")
+    with (other / "captions.csv").open("a", encoding="utf-8") as file:
+        file.write("missing.png,a square that is not there,test\n")
+    folder = tmp_path / "run"
+    data = f"folder:{other},size=32"
+    tiny = [*TINY, "--max-steps", "2", "--batch-size", "8", "--accelerator", "cpu", "--skip-bad"]
+    assert main(["train", "vse", "--data", data, "--run", str(folder), *tiny]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", str(folder)]) == 0
+    assert "1 bad records were left out" in capsys.readouterr().err

@@ -234,3 +234,13 @@ def test_a_crop_that_leaves_nothing(splits):
 def test_nothing_encoded_is_no_rows(splits):
     system = tiny(splits)
     assert system.encode_images([]).shape == system.encode_texts([]).shape == (0, 16)
+
+
+def test_texts_come_as_a_list_of_texts(system):
+    with pytest.raises(PolymodalError, match="encode_texts takes a list of texts"):
+        system.encode_texts("a red cube")
+
+
+def test_images_come_as_a_list(system):
+    with pytest.raises(PolymodalError, match=r"encode_images takes a list: \['photo.png'\]"):
+        system.encode_images("photo.png")

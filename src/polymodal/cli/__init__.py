@@ -15,7 +15,7 @@ EXAMPLES = """
 First steps
   polymodal demo                                     a model in minutes, and a page about it
   polymodal data show scenes --out scenes.png        look at an embedded world
-  polymodal train vse --data scenes --negatives sum --run runs/a
+  polymodal train vse --data scenes,size=64 --negatives sum --max-steps 3000 --run runs/a
                                                      train; killed, the same command goes on
   polymodal evaluate runs/a                          score a run again
   polymodal train vse --data folder:PHOTOS --run runs/b       your own images and captions
@@ -29,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from polymodal import catalogue
     from polymodal.errors import PolymodalError, unknown
 
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads must not spin on a busy core
     given = list(sys.argv[1:] if arguments is None else arguments)
     verbs = catalogue.names(__path__)
     try:
@@ -54,7 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from polymodal.files import disk_is_full
 
         if not disk_is_full(error):
-            raise
+            print(f"polymodal: {error}", file=sys.stderr)
+            return 1
         print(
             f"polymodal: the disk is full ({error}). Free some space and give the same command "
             "again; nothing finished is lost.",

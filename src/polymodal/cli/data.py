@@ -53,9 +53,12 @@ def draw(
     """
     from polymodal.data import worlds
     from polymodal.data.sources import parse, world_options
+    from polymodal.errors import PolymodalError
     from polymodal.jobs import say
 
     name, options = parse(world)
+    if count is not None and count < 1:
+        raise PolymodalError(f"--count must be 1 or more, not {count}.")
     chosen = worlds.named(**world_options(name, options | ({"count": str(count)} if count else {})))
     worlds.draw(chosen, out)
     say(f"{chosen.train + chosen.val + chosen.test} images of {name} are in {out}. Next:")

@@ -49,6 +49,11 @@ def load_pretrained(encoder: nn.Module) -> None:
 @lru_cache(maxsize=2)
 def extractor(name: str, size: int) -> nn.Module:
     """The encoder that made precomputed features, for pictures that come later."""
+    if name == "convnet":
+        raise PolymodalError(
+            "convnet is trained from scratch, so it has no features to give. Choose a pretrained "
+            "encoder, such as efficientnet-lite0."
+        )
     encoder = image_encoder(describe(name, size), width=0, finetune=False)
     load_pretrained(encoder)
     return encoder.eval()

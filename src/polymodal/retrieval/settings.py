@@ -51,8 +51,8 @@ class Settings:
     """Images a fold of the evaluation, beside that over all of them together."""
 
     def __post_init__(self) -> None:
-        for name in ("embed_dim", "word_dim", "hidden", "lr", "fold"):
-            if getattr(self, name) <= 0:
+        for name in ("embed_dim", "word_dim", "word_scale", "hidden", "lr", "fold"):
+            if not 0 < getattr(self, name) < float("inf"):
                 raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
         if self.convnet_width <= 0 or self.convnet_width % 8:
             raise PolymodalError(

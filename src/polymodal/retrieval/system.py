@@ -1,6 +1,7 @@
 """Two towers and a measure: training, evaluation and use."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -118,6 +119,8 @@ class Retrieval(LightningModule):
     @torch.no_grad()
     def encode_images(self, images: Sequence[Any], block: int = 256) -> Embeddings:
         """Embed pictures: paths, PIL images, arrays `h w 3` of uint8, or a mix of them."""
+        if isinstance(images, str | Path):
+            raise PolymodalError(f"encode_images takes a list: [{str(images)!r}].")
         parts = (images[start : start + block] for start in range(0, max(len(images), 1), block))
         pictures = (torch.from_numpy(as_pictures(part, self.size)) for part in parts)
         return self.embed_blocks(picture.permute(0, 3, 1, 2) for picture in pictures)
@@ -151,6 +154,8 @@ class Retrieval(LightningModule):
     @torch.no_grad()
     def encode_texts(self, texts: Sequence[str], block: int = 512) -> Embeddings:
         """Embed captions."""
+        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+            raise PolymodalError("encode_texts takes a list of texts, such as ['a red cube'].")
         self.eval()
         found = []
         for start in range(0, max(len(texts), 1), block):

@@ -83,6 +83,8 @@ def reproduce(
     where = data or (study.quick_data if quick else study.data)
     if where is None:
         raise PolymodalError(f"{name} needs data: give --data, for instance folder:PATH.")
+    if not seeds:
+        raise PolymodalError("--seeds needs at least one seed, such as --seeds 0.")
     place = folder / (f"{name}-quick" if quick else name)
     rows, protocols = [], {}
     for recipe in study.quick if quick else study.recipes:

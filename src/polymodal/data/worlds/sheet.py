@@ -51,7 +51,7 @@ def _cell(record: Record, boxes: bool) -> Image.Image:
     picture = _picture(record, boxes)
     lines = [(record.id, FAINT, 0)]
     if record.scene and boxes:
-        key = " · ".join(f"{k}\u00a0{thing.shape}" for k, thing in enumerate(record.scene.things))
+        key = " · ".join(f"{k} {thing.shape}" for k, thing in enumerate(record.scene.things))
         lines = [(line, FAINT, 0) for line in _wrap(f"{record.id}:  {key}", TILE, SMALL)]
     heading = len(lines)
     for caption in record.captions:
