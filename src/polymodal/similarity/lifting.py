@@ -112,7 +112,7 @@ class Held:
     def __call__(self, captions: Any) -> Float[Tensor, "m n"]:
         """The scores of all the images with all these captions."""
         products = [product(x, y) for x, y in zip(self.terms, self.lift(captions), strict=True)]
-        return self.measure.settle(reduce(torch.maximum, products))
+        return self.measure.settle(reduce(greater, products))
 
     def pairs(self, rows: Int[Tensor, " n"], captions: Any) -> Float[Tensor, " n"]:
         """The score of each caption with the one image that is named beside it."""
@@ -134,6 +134,11 @@ def product(x: Lifted, y: Lifted) -> Float[Tensor, "m n"]:
             return x.vectors @ y.vectors.T
         # in place: the sum of the terms is what the product is added to, one pass over m × n
         return (x.own[:, None] + y.own).addmm_(x.vectors, y.vectors.T)
+
+
+def greater(a: Float[Tensor, "m n"], b: Float[Tensor, "m n"]) -> Float[Tensor, "m n"]:
+    """The greater of each two, in the place of the first where no gradient needs that."""
+    return torch.maximum(a, b, out=None if torch.is_grad_enabled() else a)
 
 
 def pair_product(x: Lifted, rows: Int[Tensor, " n"], y: Lifted) -> Float[Tensor, " n"]:

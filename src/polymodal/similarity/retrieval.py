@@ -14,11 +14,24 @@ TIE = 1e-6
 BYTES = 2**26
 """The most that a block of scores, or of lifted vectors, takes: about five exist at a time."""
 
+ACCELERATED = 2**27
+"""The same on an accelerator, where a small block takes longer to ask for than to compute."""
+
+ALIGNED = 128
+"""Blocks are whole multiples of this many columns where they can be: odd sizes have slow kernels."""
+
 
 def columns(rows: int, embeddings: Any) -> int:
     """How many columns a block has: within `BYTES` in float32, as scores and as lifted vectors."""
     width = 2 * embeddings.shape[-1] if hasattr(embeddings, "shape") else 1
-    return max(1, BYTES // (4 * max(rows, width)))
+    there = ACCELERATED if on_accelerator(embeddings) else BYTES
+    found = max(1, there // (4 * max(rows, width)))
+    return found - found % ALIGNED if found > ALIGNED else found
+
+
+def on_accelerator(embeddings: Any) -> bool:
+    """Whether something lies on a GPU."""
+    return getattr(getattr(embeddings, "device", None), "type", "cpu") == "cuda"
 
 
 @torch.no_grad()
@@ -45,7 +58,6 @@ def ranks(
     least = slack(best)[:, None]
     i2t = torch.zeros(m, dtype=torch.long, device=owner.device)
     t2i = torch.empty(n, dtype=torch.long, device=owner.device)
-    worse = torch.empty(m, min(block, n), device=owner.device)
     for start in range(0, n, block):
         part = slice(start, min(start + block, n))
         scores = held(captions[part])
@@ -53,15 +65,20 @@ def ranks(
         places = torch.arange(len(mine), device=owner.device)
         right = scores[mine, places]
         scores[mine, places] = -torch.inf
-        here = worse[:, : len(mine)]
-        # comparisons as 0.0 and 1.0 are counted by a product, many times faster than booleans are
-        i2t += len(mine) - count(torch.lt(scores, least, out=here), 1)
-        t2i[part] = m - count(torch.lt(scores, slack(right), out=here), 0)
+        i2t += len(mine) - worse(scores, least, 1)
+        t2i[part] = m - worse(scores, slack(right), 0)
     return i2t, t2i
 
 
-def count(marks: Float[Tensor, "m n"], dim: int) -> Int[Tensor, " k"]:
-    """The sum of zeros and ones along an axis of fewer than 2²⁴, which float32 counts exactly."""
+def worse(
+    scores: Float[Tensor, "m n"], than: Float[Tensor, "..."], dim: int
+) -> Int[Tensor, " k"]:
+    """How many scores along an axis of fewer than 2²⁴ are below what is asked."""
+    if scores.is_cuda:
+        return (scores < than).sum(dim)
+    # on a CPU zeros and ones are counted by a product, many times faster than booleans are, and
+    # exactly: float32 has all whole numbers below 2²⁴
+    marks = torch.lt(scores, than, out=torch.empty_like(scores))
     ones = marks.new_ones(marks.shape[dim])
     return (marks @ ones if dim == 1 else ones @ marks).long()
 
@@ -91,7 +108,7 @@ def best_scores(
 
 def best_pairs(held: Held, captions: Any, owner: Int[Tensor, " n"]) -> Float[Tensor, " m"]:
     """The same without scoring any wrong pair."""
-    block = columns(0, captions)
+    block = max(1, columns(0, captions) // 2)  # beside the captions lie as many images
     starts = range(0, len(captions), block)
     parts = [slice(start, start + block) for start in starts]
     scores = torch.cat([held.pairs(owner[part], captions[part]) for part in parts])
