@@ -28,6 +28,7 @@ DOORS: dict[str, set[str]] = {
     "similarity": {"gaussian"},
     "information": set(),
     "ranking": set(),  # losses of a score matrix, as `information` holds its bounds
+    "contrastive": {"ranking"},  # (which pairs are negatives)
     # leaves that tell or join something and know no model
     "distributed": set(),
     "hardware": set(),
@@ -37,7 +38,17 @@ DOORS: dict[str, set[str]] = {
     "data": set(),
     "nn": {"gaussian"},
     "metrics": {"gaussian", "similarity"},
-    "retrieval": {"data", "nn", "metrics", "similarity", "ranking", "distributed", "gaussian"},
+    "retrieval": {
+        "data",
+        "nn",
+        "metrics",
+        "similarity",
+        "ranking",
+        "contrastive",
+        "distributed",
+        "gaussian",
+        "search",
+    },
     "systems": {
         "retrieval",  # what VSE++ and its Gaussian relatives share
         "data",
@@ -60,8 +71,21 @@ DOORS: dict[str, set[str]] = {
     "loading": {"systems", "runs", "hardware"},
     # (nn: features are computed by an encoder alone)
     "jobs": {"systems", "data", "nn", "training", "runs", "loading", "hardware", "progress"},
-    # (hardware: every result file says what it was measured on)
-    "studies": {"systems", "ranking", "training", "runs", "jobs", "loading", "results", "hardware"},
+    # (retrieval: what its probes ask of a trained system)
+    "studies": {"systems", "retrieval", "ranking", "training", "data", "results"},
+    "reproduction": {"studies", "runs", "jobs", "loading", "results"},
+    # what joins a run, its data and an index
+    "indexing": {
+        "retrieval",
+        "data",
+        "similarity",
+        "runs",
+        "loading",
+        "jobs",
+        "search",
+        "progress",
+        "report",
+    },
     # what people touch
     "cli": EVERYTHING,
     "studio": EVERYTHING,
@@ -71,7 +95,16 @@ DOORS: dict[str, set[str]] = {
     "polymodal": {"loading"},  # `polymodal.load`
 }
 
-HEAVY = {"tyro", "zuko", "faiss", "transformers", "matplotlib", "fastapi"}
+HEAVY = {
+    "tyro",
+    "zuko",
+    "faiss",
+    "transformers",
+    "matplotlib",
+    "fastapi",
+    "pymilvus",
+    "milvus_lite",
+}
 """Slow to import, or absent where only training is done."""
 
 

@@ -42,6 +42,7 @@ def test_the_best_weights_are_loaded_not_the_last(squares, tmp_path, monkeypatch
         return {"rsum": next(scores, 0.0)}
 
     monkeypatch.setattr(Retrieval, "evaluate", evaluate)
+    monkeypatch.setattr(Retrieval, "validate", evaluate)
     train_squares(squares, tmp_path, val_every=1)
     found = polymodal.load(str(tmp_path)).encode_texts(["something red"])
     assert torch.equal(found, kept[1])

@@ -132,6 +132,13 @@ def test_no_weights_yet(tmp_path):
         Run(tmp_path).weights()
 
 
+def test_weights_of_another_model_are_refused(tmp_path):
+    Run(tmp_path).keep(nn.Linear(2, 3))
+    with pytest.raises(PolymodalError, match="another version of the model") as caught:
+        Run(tmp_path).restore(nn.Linear(2, 4))
+    assert "Train it again" in str(caught.value) and "size mismatch" in str(caught.value)
+
+
 def test_damaged_weights(tmp_path):
     run = Run(tmp_path)
     run.keep(nn.Linear(3, 2))

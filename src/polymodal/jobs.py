@@ -63,7 +63,7 @@ def train(
         examples_on(system, splits["train"], training),
         training,
         here.folder,
-        validate=lambda: system.evaluate(splits["val"]),
+        validate=lambda: system.validate(splits["val"]),
         keep=lambda: here.keep(system),
         say=say,
     )
@@ -145,10 +145,12 @@ def conclude(
     if not system.trainer.is_global_zero:
         return {}
     run.restore(system)
+    system.to(system.trainer.strategy.root_device)  # from which Lightning takes it after training
     held_out = {split: dataset for split, dataset in splits.items() if split != "train"}
     metrics: dict[str, Any] = {
         "command": command_line(),
         "scores": {split: system.evaluate(dataset) for split, dataset in held_out.items()},
+        "monitor": system.monitor,
         "selected": best_point(curves, system.monitor),
         "protocol": protocol(system, splits, settings),
         "versions": versions(),
@@ -203,12 +205,18 @@ def protocol(
     """All that two figures must share to be compared."""
     return {
         "data": settings["data"],
-        "splits": {k: {"images": len(v), "hash": v.fingerprint} for k, v in splits.items()},
+        "splits": {name: counted(split) for name, split in splits.items()},
         "pictures": next(iter(splits.values())).rule,
         "selection": f"best {system.monitor} on val",
         "seed": settings["training"]["seed"],
         **system.protocol(),
     }
+
+
+def counted(split: Dataset) -> dict[str, Any]:
+    """How many images and captions a split has, and its hash."""
+    captions = sum(len(split.captions(i)) for i in range(len(split)))
+    return {"images": len(split), "captions": captions, "hash": split.fingerprint}
 
 
 def report_skipped(splits: Mapping[str, Dataset], most: int = 20) -> None:

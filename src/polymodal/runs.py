@@ -9,6 +9,7 @@ checkpoints/        the newest two, to go on from
 """
 
 import json
+import shutil
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -82,6 +83,11 @@ class Run:
     def finished(self) -> bool:
         return (self.folder / "metrics.json").exists()
 
+    def tidy(self) -> None:
+        """Leave out the checkpoints of a finished run, which are many times its weights."""
+        if self.finished:
+            shutil.rmtree(self.folder / "checkpoints", ignore_errors=True)
+
     def keep(self, system: Any) -> None:
         """Save a system's weights as the best so far."""
         from safetensors.torch import save
@@ -92,7 +98,13 @@ class Run:
 
     def restore(self, system: Any) -> None:
         """Give a system the run's best weights."""
-        system.load_state_dict(self.weights())
+        try:
+            system.load_state_dict(self.weights())
+        except RuntimeError as error:
+            raise PolymodalError(
+                f"{self.folder} was trained with another version of the model, whose weights do not fit "
+                f"this one: {str(error).splitlines()[-1].strip()} Train it again."
+            ) from error
 
     def weights(self) -> dict[str, Any]:
         """The best weights by name."""

@@ -37,21 +37,66 @@ def tiny(splits, **changes):
     return build(config, learn(config, splits["train"]))
 
 
-@pytest.mark.parametrize(("model", "similarity", "covariance"), PAPER + BEYOND)
-def test_every_row_overfits_one_batch(splits, model, similarity, covariance):
-    system = tiny(
-        splits, model=model, similarity=similarity, covariance=covariance, negatives="sum"
-    )
+def descend(system, splits, steps=120):
+    """Plain Adam on one batch of sixteen pairs: the loss of each step."""
     batch = system.examples(splits["train"]).batch(torch.arange(0, 32, 2).numpy())
     adam = torch.optim.Adam(system.parameters(), system.config.lr)
     losses = []
-    for step in range(120):
+    for step in range(steps):
         adam.zero_grad()
         found = system.train().training_step(batch, step)
         found["loss"].backward()
         adam.step()
         losses.append(found["shown"].item())
+    return losses
+
+
+@pytest.mark.parametrize(("model", "similarity", "covariance"), PAPER + BEYOND)
+def test_every_row_overfits_one_batch(splits, model, similarity, covariance):
+    system = tiny(
+        splits, model=model, similarity=similarity, covariance=covariance, negatives="sum"
+    )
+    losses = descend(system, splits)
     assert losses[-1] < 0.2 * losses[0]
+
+
+PCME = {
+    "similarity": "csd", "loss": "sigmoid", "scale": 5.0, "learn_scale": True, "bias": 5.0,
+    "pseudo_positives": 0.1, "vib": 1e-4, "low": 1e-4, "log_var_start": -5.0, "unit": False,
+}  # fmt: skip
+"""PCME++ on our heads: variances that begin small beside the distance of means."""
+
+
+def test_pcme_overfits_one_batch(splits):
+    system = tiny(splits, **PCME)
+    losses = descend(system, splits, 200)
+    assert losses[0] > 5
+    assert losses[-1] < 0.2
+    assert system.loss.bias.item() != 5.0
+
+
+@pytest.mark.parametrize(("similarity", "scale"), [("wasserstein", 10.0), ("kl", 1.0)])
+def test_infonce_overfits_one_batch(splits, similarity, scale):
+    system = tiny(splits, similarity=similarity, loss="infonce", scale=scale, learn_scale=True)
+    losses = descend(system, splits)
+    assert losses[-1] < 0.1 * math.log(16)
+
+
+def test_the_divergence_from_the_standard_gaussian_is_added(splits):
+    batch = tiny(splits).examples(splits["train"]).batch(torch.arange(8).numpy())
+    plain, held = (tiny(splits, vib=vib) for vib in (0.0, 0.5))
+    images, captions = plain.embed_images(batch.images), plain.captions(batch.tokens, batch.lengths)
+    zero = torch.zeros_like(images.mean)
+    kl = [side.kl(DiagonalGaussian(zero, zero)).sum() / 24 for side in (images, captions)]
+    expected = plain.training_step(batch, 0)["loss"] + 0.5 * sum(kl)
+    torch.testing.assert_close(held.training_step(batch, 0)["loss"], expected)
+
+
+def test_only_gaussian_sides_diverge(splits):
+    """GCE's images are points, which have no divergence."""
+    system = tiny(splits, model="GCE", similarity="mahalanobis", vib=1.0)
+    batch = system.examples(splits["train"]).batch(torch.arange(8).numpy())
+    assert system.training_step(batch, 0)["loss"].isfinite()
 
 
 @pytest.mark.parametrize(("model", "similarity", "covariance"), PAPER)
@@ -106,6 +151,7 @@ def test_free_means_and_smooth_bounds(splits):
         ({"model": "GCE"}, "GCE cannot be compared by 'wasserstein', but by mahalanobis"),
         ({"similarity": "cosine"}, "GCIE cannot be compared by 'cosine', but by kl, min_kl"),
         ({"low": 2.0, "high": 1.0}, "0 < low < high"),
+        ({"vib": -1.0}, "vib is a weight, 0 or more, not -1.0"),
     ],
 )
 def test_what_cannot_be(changes, message):

@@ -7,11 +7,16 @@ import pytest
 import torch
 from PIL import Image
 
+from polymodal.config import from_settings
 from polymodal.data.features import open_features, write_features
 from polymodal.data.folder import Folder, open_folder
 from polymodal.data.pairs import captions_of
+from polymodal.data.records import Caption
+from polymodal.data.worlds import named as named_world
+from polymodal.data.worlds.truth import Scenes, claim
 from polymodal.errors import PolymodalError
 from polymodal.metrics.hubness import hubness
+from polymodal.metrics.precision import precision
 from polymodal.metrics.retrieval import retrieval, retrieval_in_folds
 from polymodal.nn.encoders import extractor
 from polymodal.retrieval import Retrieval
@@ -68,6 +73,31 @@ def test_it_overfits_one_batch(splits):
     assert losses[-1] < 0.05  # and that with the hardest negatives, one of the sum, is no larger
 
 
+def test_infonce_overfits_one_batch(splits):
+    wide = {"embed_dim": 64, "hidden": 64, "word_dim": 16, "word_scale": 1.0, "lr": 3e-3}
+    system = tiny(splits, loss="infonce", scale=14.0, learn_scale=True, **wide)
+    losses = descend(system, np.arange(0, 32, 2), system.examples(splits["train"]), 120)
+    assert losses[0] > 2
+    assert losses[-1] < 0.1
+    assert system.loss.log_scale.exp().item() > 14.1
+
+
+def test_weights_of_before_the_losses_still_fit(splits):
+    """A hinge loss learns nothing of its own, so a run of an older version loads as it is."""
+    assert not [name for name in tiny(splits).state_dict() if name.startswith("loss.")]
+    old = {name: value for name, value in vars(TINY).items() if name in ("embed_dim", "margin")}
+    assert from_settings(Config, old, "config.yaml").loss == "hinge"
+
+
+def test_a_second_phase_may_have_another_loss(splits):
+    first, learned = tiny(splits), learn(TINY, splits["train"])
+    second = tiny(splits, loss="sigmoid", bias=-3.0, learn_scale=True)
+    second.begin_from(first.state_dict(), learned)
+    assert torch.equal(second.images.head.weight, first.images.head.weight)
+    assert second.loss.bias.item() == -3
+    tiny(splits).begin_from(second.state_dict(), learned)
+
+
 @pytest.mark.parametrize("negatives", ["hardest", "sum", "semi-hard"])
 def test_every_choice_of_negatives_takes_two_steps(splits, negatives):
     system = tiny(splits, negatives=negatives, crop=0.9, flip=True)
@@ -122,11 +152,57 @@ def test_evaluate_scores_what_encode_gives(splits):
     images = system.encode_dataset(val)
     captions = system.encode_texts([text for own in texts for text in own])
     owner = torch.arange(16).repeat_interleave(2)
-    found = system.evaluate(val)
     folds = retrieval_in_folds(cosine, images, captions, owner, 8)
     expected = retrieval(cosine, images, captions, owner) | hubness(cosine, images, captions)
-    assert found == expected | {f"fold_{name}": value for name, value in folds.items()}
-    assert system.monitor in found
+    expected |= {f"fold_{name}": value for name, value in folds.items()}
+    assert system.validate(val) == expected
+    right = torch.arange(16)[:, None] == owner
+    found = precision(cosine, images, captions, right)
+    more = {f"i2t_{name}": value for name, value in found.items()} | {"unknown_words": 0.0}
+    assert system.evaluate(val) == expected | more
+    assert system.monitor in expected
+
+
+def test_folds_are_the_mean_of_each_fold_alone(splits):
+    """001, §3.1: successive folds and their captions, each a retrieval of its own; and all together."""
+    system = tiny(splits, fold=5)
+    val = splits["val"]
+    alone = [
+        system.validate(dataclasses.replace(val, items=val.items[start : start + 5]))
+        for start in (0, 5, 10)  # the sixteenth image is left out
+    ]
+    found = system.validate(val)
+    for name in ("i2t_r1", "t2i_r5", "t2i_median", "rsum"):
+        assert found[f"fold_{name}"] == pytest.approx(sum(part[name] for part in alone) / 3)
+    assert found["rsum"] <= found["fold_rsum"]
+
+
+def test_words_that_were_never_met_are_counted(system, splits):
+    val = splits["val"]
+    item = dataclasses.replace(val.items[0], captions=(Caption("a violet square at the zenith"),))
+    found = system.evaluate(dataclasses.replace(val, items=(item,)))
+    assert found["unknown_words"] == pytest.approx(100 * 2 / 6)
+
+
+def test_captions_true_of_several_scenes_have_several_right_answers():
+    """On scenes, precision against a loop over captions and all the images of which they are true."""
+    world = named_world("scenes", size=32, train=30, val=1, test=1)
+    split = world.splits()["train"]
+    config = dataclasses.replace(TINY, convnet_width=16)
+    torch.manual_seed(0)
+    system = build(config, learn(config, split))
+    found = system.evaluate(split)
+    scenes = Scenes(split.source.layout(i) for i in range(30))
+    images = system.encode_dataset(split)
+    shares = []
+    for i in range(30):
+        for caption in split.captions(i):
+            true = set(np.flatnonzero(scenes.true(claim(caption))))
+            first = cosine(system.encode_texts([caption.text]), images)[0].argsort(descending=True)
+            shares.append(len(true & set(first[: len(true)].tolist())) / len(true))
+    assert found["t2i_r_precision"] == pytest.approx(100 * np.mean(shares), abs=0.5)
+    assert 0 < found["t2i_map_at_r"] <= found["t2i_r_precision"]
+    assert "t2i_r_precision" not in system.validate(split)
 
 
 def test_one_fold_is_no_fold(system, splits):

@@ -18,6 +18,8 @@ First steps
   polymodal train vse --data scenes,size=64 --negatives sum --max-steps 3000 --run runs/a
                                                      train; killed, the same command goes on
   polymodal evaluate runs/a                          score a run again
+  polymodal index runs/a --out indexes/a             embed its test images, to be searched
+  polymodal search indexes/a "a red cube"            find them by a text, and say how sure
   polymodal train vse --data folder:PHOTOS --run runs/b       your own images and captions
 
 `polymodal VERB --help` explains a verb.

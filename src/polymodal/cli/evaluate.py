@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,7 @@ class Evaluate:
     device: str = "cpu"
     """Where to compute, for instance cuda."""
     out: Path | None = None
-    """A JSON file for the scores and their protocol."""
+    """A file for the scores: .json, with their protocol, or .csv, a row a split and metric."""
 
 
 def main(arguments: list[str]) -> None:
@@ -37,15 +37,81 @@ def main(arguments: list[str]) -> None:
             options: What to score it on.
         """
         from polymodal import jobs
-        from polymodal.files import write_json
         from polymodal.tables import scores_table
 
         asked = asdict(options)
         out = asked.pop("out")
+        check_ending(out)
         found = jobs.evaluate(run, **asked)
-        scores_table(found["scores"]).print(f"{run} on {found['protocol']['data']}")
+        columns = found["scores"] | chance_column(found)
+        scores_table(columns).print(f"{run} on {found['protocol']['data']}")
+        for remark in remarks(run, found):
+            jobs.say(remark)
         if out:
-            write_json(out, found)
+            write_scores(out, found)
             jobs.say(f"Wrote {out}.")
 
     tyro.cli(evaluate, args=arguments, prog="polymodal evaluate")
+
+
+def check_ending(out: Path | None) -> None:
+    """Refuse a file that is neither JSON nor CSV, before anything is computed for it."""
+    from polymodal.errors import PolymodalError
+
+    if out and out.suffix not in (".json", ".csv"):
+        raise PolymodalError(f"Scores are written as .json or .csv, but --out is {out}.")
+
+
+def write_scores(out: Path, found: dict[str, Any]) -> None:
+    """Write all that was found as JSON, or the scores alone as CSV."""
+    import csv
+    import io
+
+    from polymodal.files import write_json, write_text
+
+    if out.suffix == ".json":
+        write_json(out, found)
+        return
+    content = io.StringIO()
+    rows = csv.writer(content, lineterminator="\n")
+    rows.writerow(["split", "metric", "value"])
+    for split, scores in found["scores"].items():
+        rows.writerows([split, name, repr(value)] for name, value in scores.items())
+    write_text(out, content.getvalue())
+
+
+def chance_column(found: dict[str, Any]) -> dict[str, dict[str, float]]:
+    """What guessing would score, as one more column, where the captions of a split were counted."""
+    from polymodal.metrics.retrieval import chance
+
+    ((split, scores),) = found["scores"].items()
+    counts = found["protocol"]["splits"][split]
+    if "captions" not in counts or "rsum" not in scores:
+        return {}
+    each = round(counts["captions"] / counts["images"])
+    guessed = chance(counts["images"], each)
+    folds = chance(found["protocol"]["fold"], each)
+    guessed |= {f"fold_{name}": value for name, value in folds.items()}
+    return {"chance": {name: value for name, value in guessed.items() if name in scores}}
+
+
+def remarks(run: Path, found: dict[str, Any]) -> list[str]:
+    """In what the data are not those that the model was trained on, in plain words."""
+    from polymodal.runs import Run
+
+    told = []
+    ((split, scores),) = found["scores"].items()
+    unknown = scores.get("unknown_words", 0.0)
+    if unknown:
+        told.append(
+            f"{unknown:.1f} % of the words in the captions of {split} were never met in training: "
+            "the model reads each as the same unknown word."
+        )
+    size = Run(run).learned.get("size")
+    now = found["protocol"]["pictures"].partition(":")[0]
+    if size and now != f"{size}×{size}":
+        told.append(
+            f"The pictures are {now}, but the model was trained on {size}×{size}, so things look "
+            f"larger or smaller to it. Add ',size={size}' to --data to score it as it was trained."
+        )
+    return told

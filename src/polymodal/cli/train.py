@@ -38,7 +38,8 @@ class Where:
     features: Path | None = None
     """Image features that `polymodal features` computed, in place of the pictures."""
     init: Path | None = None
-    """A run whose weights to start from (the second phase of fine-tuning)."""
+    """A run to start from (the second phase of fine-tuning): its weights, and its model settings
+    where none are given."""
     skip_bad: bool = False
     """Leave out bad records of a folder, and list them at the end, instead of stopping."""
 
@@ -57,13 +58,19 @@ def main(arguments: list[str]) -> None:
 
 
 def parse(name: str, arguments: list[str]) -> tuple[Where, Any, Any]:
-    """Flags over the settings of --config over defaults."""
+    """Flags over the settings of --config over those of the run of --init over defaults."""
     import tyro
 
+    from polymodal.runs import read_yaml
     from polymodal.training import Training
 
     module = systems.named(name)
-    arguments, settings = config_file(arguments)
+    file, arguments = taken("--config", "the name of a YAML file", arguments)
+    settings = {**read_yaml(Path(file)), "": file} if file else {}
+    init = taken("--init", "a run directory", arguments)[0] or settings.get("init")
+    own = settings.get("model") or {}
+    if init and isinstance(own, dict):
+        settings["model"] = model_of(Path(init), name, module.Config) | own
     flat: Any = tyro.conf.arg(name="")
     command: Any = dataclasses.make_dataclass(
         "Command",
@@ -84,21 +91,40 @@ def parse(name: str, arguments: list[str]) -> tuple[Where, Any, Any]:
     return parsed.where, parsed.model, parsed.training
 
 
-def config_file(arguments: list[str]) -> tuple[list[str], dict[str, Any]]:
-    """Take `--config FILE` out of the arguments and read it."""
+def taken(flag: str, what: str, arguments: list[str]) -> tuple[str | None, list[str]]:
+    """What a flag is given, if it is there, and the other arguments.
+
+    >>> taken("--init", "a run directory", ["--lr", "1", "--init=runs/a"])
+    ('runs/a', ['--lr', '1'])
+    """
     from polymodal.errors import PolymodalError
-    from polymodal.runs import read_yaml
 
     for place, argument in enumerate(arguments):
-        flag, equals, value = argument.partition("=")
-        if flag == "--config":
-            taken = 1 if equals else 2
-            if not equals and place + 1 == len(arguments):
-                raise PolymodalError("--config needs the name of a YAML file.")
-            path = Path(value if equals else arguments[place + 1])
-            rest = arguments[:place] + arguments[place + taken :]
-            return rest, {**read_yaml(path), "": path}
-    return arguments, {}
+        name, equals, value = argument.partition("=")
+        if name == flag and equals:
+            return value, arguments[:place] + arguments[place + 1 :]
+        if name == flag:
+            if place + 1 == len(arguments):
+                raise PolymodalError(f"{flag} needs {what}.")
+            return arguments[place + 1], arguments[:place] + arguments[place + 2 :]
+    return None, arguments
+
+
+def model_of(init: Path, name: str, kind: Any) -> dict[str, Any]:
+    """The model settings of a run to start from; where it learned from features, with their encoder."""
+    from polymodal.config import from_settings, to_settings
+    from polymodal.errors import PolymodalError
+    from polymodal.runs import Run
+
+    run = Run(init)
+    if run.config["system"] != name:
+        raise PolymodalError(
+            f"--init names a run of {run.config['system']}, but this is to be one of {name}: "
+            "start from a run of the same system."
+        )
+    found = to_settings(from_settings(kind, run.config["model"], f"{init}/config.yaml"))
+    made_by = run.learned.get("image_encoder", {}).get("made_by")
+    return found | ({"image_encoder": made_by} if made_by else {})
 
 
 def defaults(command: Any, model: Any, training: Any, settings: dict[str, Any]) -> Any:

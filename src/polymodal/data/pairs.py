@@ -10,6 +10,7 @@ from torch import Tensor
 
 from polymodal.data.features import Features
 from polymodal.data.records import Dataset
+from polymodal.data.tokens import Tokens
 from polymodal.data.vocabulary import Vocabulary
 
 
@@ -34,11 +35,11 @@ class PairBatch:
 class Pairs:
     """All pairs of a split; a batch reads the images that it needs."""
 
-    def __init__(self, dataset: Dataset, vocabulary: Vocabulary) -> None:
+    def __init__(self, dataset: Dataset, reader: Vocabulary | Tokens) -> None:
         self.dataset = dataset
         texts = captions_of(dataset)
         self.owner = owners(texts)
-        self.tokens, self.lengths = vocabulary.encode_batch([t for own in texts for t in own])
+        self.tokens, self.lengths = reader.encode_batch([t for own in texts for t in own])
 
     def __len__(self) -> int:
         return len(self.owner)

@@ -1,31 +1,64 @@
-"""Image encoders by name: a description that can be kept with a run, and the module built from it."""
+"""Encoders by name: a description that can be kept with a run, and the module built from it."""
 
+import contextlib
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from torch import nn
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
 
 from polymodal.errors import PolymodalError, unknown
 from polymodal.nn.efficientnet import EfficientNetLite0
 from polymodal.nn.images import Backbone, ConvNet, Frozen, Standardised, describe_backbone
+from polymodal.nn.texts import FrozenText, describe_text_model
+
+ANY_SIZE = ("dinov2", "dinov2_with_registers", "dinov3_vit")
+"""Models whose places are interpolated: they take pictures of any whole number of patches."""
 
 
 def describe(name: str, size: int) -> dict[str, Any]:
     """All that `image_encoder` must know of an encoder, as JSON, so that a run needs nothing else."""
     if name in ("convnet", "efficientnet-lite0"):
         return {"kind": name}
-    if not (Path(name).is_dir() or "/" in name):
+    if not is_source(name):
         known = ["convnet", "efficientnet-lite0", "ORG/MODEL", "a folder"]
         raise unknown("image encoder", name, known)
     backbone = describe_backbone(name)
-    expected = backbone["config"].get("image_size", size)
+    check_size(name, backbone["config"], size)
+    return {"kind": "transformers", **backbone}
+
+
+def describe_text(name: str) -> dict[str, Any]:
+    """All that `FrozenText` and its tokens must be told, as JSON."""
+    if not is_source(name):
+        raise unknown("text encoder", name, ["gru", "ORG/MODEL", "a folder"])
+    return {"kind": "transformers", **describe_text_model(name)}
+
+
+def is_source(name: str) -> bool:
+    """Whether a name can be that of a transformers model: a folder, or a hub id."""
+    return Path(name).is_dir() or "/" in name
+
+
+def check_size(name: str, config: dict[str, Any], size: int) -> None:
+    """Refuse pictures of a size that a model does not take."""
+    if config["model_type"] in ANY_SIZE:
+        patch = config["patch_size"]
+        if size % patch:
+            raise PolymodalError(
+                f"{name} takes pictures of a multiple of {patch} pixels a side, but the data are "
+                f"{size}×{size}. Add ',size={max(round(size / patch), 1) * patch}' to --data."
+            )
+        return
+    expected = config.get("image_size", size)
     if expected != size:
         raise PolymodalError(
             f"{name} takes pictures of {expected}×{expected}, but the data are {size}×{size}. "
             f"Add ',size={expected}' to --data."
         )
-    return {"kind": "transformers", **backbone}
 
 
 def image_encoder(description: dict[str, Any], *, width: int, finetune: bool) -> nn.Module:
@@ -42,8 +75,45 @@ def image_encoder(description: dict[str, Any], *, width: int, finetune: bool) ->
 def load_pretrained(encoder: nn.Module) -> None:
     """Give every pretrained part of an encoder the weights that it was trained to elsewhere."""
     for module in encoder.modules():
-        if isinstance(module, Backbone | EfficientNetLite0):
+        if isinstance(module, EfficientNetLite0):
             module.load_pretrained()
+        elif isinstance(module, Backbone | FrozenText):
+            with one_tower():
+                module.load_pretrained()
+
+
+@contextlib.contextmanager
+def one_tower() -> Iterator[None]:
+    """Keep transformers from listing the other tower's weights, which are not wanted, and from its bars."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def own_projection(source: str, side: Literal["visual", "text"]) -> Float[Tensor, "d e"]:
+    """The map from a model's pooled output to its own joint space: CLIP's projection; SigLIP has none,
+    so there it is the identity."""
+    from transformers import AutoModel
+
+    with one_tower():
+        model = AutoModel.from_pretrained(source, dtype=torch.float32)
+    layer = getattr(model, f"{side}_projection", None)
+    if layer is not None:
+        return layer.weight.detach()
+    if not (hasattr(model, "text_model") and hasattr(model, "vision_model")):
+        raise PolymodalError(
+            f"{source!r} has no joint space of images and texts to begin from. Leave out "
+            "--own-embeddings, or give a whole CLIP or SigLIP."
+        )
+    return torch.eye(model.config.text_config.hidden_size)
 
 
 @lru_cache(maxsize=2)

@@ -8,7 +8,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
+from polymodal.errors import PolymodalError
 from polymodal.gaussian import DiagonalGaussian
+from polymodal.nn.images import Standardised
 
 
 class Points(nn.Module):
@@ -56,3 +58,20 @@ class Gaussians(nn.Module):
         mean = self.mean(encoding)
         log_var = self.log_var(encoding if self.spread is None else self.spread(*inputs))
         return DiagonalGaussian(normalize(mean, dim=-1) if self.unit else mean, self.allow(log_var))
+
+
+@torch.no_grad()
+def begin_as(tower: Points | Gaussians, projection: Float[Tensor, "d e"]) -> None:
+    """Let a tower's points or means begin as a given map of what its encoder found, before that was
+    standardised."""
+    head = tower.head if isinstance(tower, Points) else tower.mean
+    if head.weight.shape != projection.shape:
+        raise PolymodalError(
+            f"Embeddings that begin as the model's own have its width: --embed-dim "
+            f"{len(projection)}, not {head.out_features}."
+        )
+    head.weight.copy_(projection)
+    head.bias.zero_()
+    if isinstance(tower.encoder, Standardised):
+        head.bias.copy_(projection @ tower.encoder.mean)
+        head.weight.mul_(tower.encoder.std)

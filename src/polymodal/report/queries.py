@@ -1,4 +1,4 @@
-"""Queries: a text, and the images that were found for it."""
+"""Queries: a text or a picture, and the images that were found for it."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -19,14 +19,17 @@ class Hit:
     score: float
     captions: tuple[str, ...] = ()
     right: bool | None = None
+    entropy: float | None = None
 
 
 @dataclass(frozen=True)
 class QueryResult:
-    """A text and its hits, the best first."""
+    """A text or a picture and its hits, the best first; the note says how sure they are."""
 
     query: str
     hits: tuple[Hit, ...]
+    note: str = ""
+    picture: UInt8[np.ndarray, "h w 3"] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def of(
@@ -72,7 +75,19 @@ def _query(result: QueryResult, pixels: int) -> str:
     more = (
         f"<details><summary>Their own captions</summary><ol>{said}</ol></details>" if said else ""
     )
-    return f'<article class="query"><h3><q>{escape(result.query)}</q>{tally}</h3>{shown}{more}</article>'
+    note = f'<p class="note">{escape(result.note)}</p>' if result.note else ""
+    return (
+        f'<article class="query"><h3><q>{escape(result.query)}</q>{tally}</h3>{note}'
+        f"{_asked(result, pixels)}{shown}{more}</article>"
+    )
+
+
+def _asked(result: QueryResult, pixels: int) -> str:
+    """The picture that asks, as large as the hits."""
+    if result.picture is None:
+        return ""
+    image = picture(result.picture, f"The picture asked with: {result.query}", pixels=pixels)
+    return f'<ul class="hits"><li class="hit">{image}</li></ul>'
 
 
 def _hit(place: int, hit: Hit, pixels: int) -> str:
@@ -82,7 +97,8 @@ def _hit(place: int, hit: Hit, pixels: int) -> str:
     kind = {True: "right", False: "wrong", None: "unjudged"}[hit.right]
     mark = {True: "✓ fits", False: "✗ does not fit", None: ""}[hit.right]
     badge = f'<span class="mark">{mark}</span>' if mark else ""
+    told = "" if hit.entropy is None else f"<span>entropy {hit.entropy:z.1f}</span>"
     return (
         f'<li class="hit {kind}"><figure>{image}<figcaption><span class="score">{hit.score:z.3f}</span>'
-        f"{badge}</figcaption></figure></li>"
+        f"{told}{badge}</figcaption></figure></li>"
     )

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from jaxtyping import Shaped
+from jaxtyping import Int, Shaped
 from lightning import LightningModule
-from torch import Tensor, nn
+from torch import Tensor
 
 from polymodal.data.features import Features
 from polymodal.data.given import as_pictures
@@ -17,15 +17,17 @@ from polymodal.data.vocabulary import Vocabulary
 from polymodal.distributed import gather
 from polymodal.errors import PolymodalError
 from polymodal.gaussian import DiagonalGaussian
-from polymodal.metrics.hubness import hubness, hubness_symptom
-from polymodal.metrics.retrieval import retrieval_in_folds, summarise
-from polymodal.metrics.uncertainty import collapse_symptom, uncertainty_summary, variance_collapse
+from polymodal.metrics.hubness import hubness_symptom
+from polymodal.metrics.uncertainty import collapse_symptom
 from polymodal.nn.augment import RandomCrop
-from polymodal.nn.encoders import extractor, load_pretrained
+from polymodal.nn.encoders import extractor, load_pretrained, own_projection
 from polymodal.nn.images import Standardised
-from polymodal.ranking import hinge
-from polymodal.retrieval.settings import Settings
-from polymodal.similarity import Embeddings, Measure, ranks, top_k, turned
+from polymodal.nn.towers import Gaussians, Points, begin_as
+from polymodal.retrieval.asking import ask
+from polymodal.retrieval.losses import PairLoss, excess
+from polymodal.retrieval.scores import precisions, selection_scores, true_pairs, unknown_words
+from polymodal.retrieval.settings import Settings, own_source, reader
+from polymodal.similarity import Embeddings, Measure, top_k, turned
 
 
 class Retrieval(LightningModule):
@@ -38,18 +40,21 @@ class Retrieval(LightningModule):
         *,
         config: Settings,
         learned: dict[str, Any],
-        images: nn.Module,
-        captions: nn.Module,
+        images: Points | Gaussians,
+        captions: Points | Gaussians,
         measure: Measure,
         bounds: tuple[float, float] | None = None,
+        vib: float = 0.0,
     ) -> None:
         super().__init__()
-        self.config, self.measure, self.bounds = config, measure, bounds
-        self.vocabulary = Vocabulary(tuple(learned["vocabulary"]))
+        self.config, self.measure, self.bounds, self.vib = config, measure, bounds, vib
+        self.reader = reader(learned)
         self.size: int = learned["size"]
         self.made_by: str | None = learned["image_encoder"].get("made_by")
+        self.own: str | None = own_source(learned) if config.own_embeddings else None
         self.augment = RandomCrop(config.crop, config.flip)
         self.images, self.captions = images, captions
+        self.loss = PairLoss(config)
 
     def embed_images(self, images: Shaped[Tensor, "b ..."]) -> Embeddings:
         """Images as the data give them: pictures, or features computed beforehand."""
@@ -58,21 +63,29 @@ class Retrieval(LightningModule):
     # Training
 
     def start(self, train: Dataset) -> None:
-        """Take pretrained weights, and the moments of precomputed features."""
+        """Take pretrained weights, the moments of precomputed features, and a model's own embeddings."""
         load_pretrained(self.images)
+        load_pretrained(self.captions)
         for part in self.images.modules():
             if isinstance(train, Features) and isinstance(part, Standardised):
                 part.fit(torch.tensor(train.mean), torch.tensor(train.std))
+        if self.own:
+            begin_as(self.images, own_projection(self.own, "visual"))
+            begin_as(self.captions, own_projection(self.own, "text"))
 
     def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
-        """Take another run's weights; only the image encoder itself, pretrained, may be absent there."""
-        if tuple(learned["vocabulary"]) != self.vocabulary.words:
+        """Take another run's weights; only the image encoder itself, pretrained, and what is learned of
+        the loss may be absent there."""
+        if reader(learned) != self.reader:
             raise PolymodalError(
                 "--init names a run with another vocabulary: start from a run on the same data."
             )
         own = self.state_dict()
+        weights = {k: v for k, v in weights.items() if k in own or not k.startswith("loss.")}
         absent = own.keys() - weights.keys()
-        lost = {name for name in absent if not name.startswith("images.encoder.encoder.")}
+        lost = {
+            name for name in absent if not name.startswith(("images.encoder.encoder.", "loss."))
+        }
         lost |= {k for k, v in weights.items() if k not in own or own[k].shape != v.shape}
         if lost:
             raise PolymodalError(
@@ -82,19 +95,16 @@ class Retrieval(LightningModule):
         self.load_state_dict(weights, strict=False)
 
     def examples(self, dataset: Dataset) -> Pairs:
-        return Pairs(dataset, self.vocabulary)
+        return Pairs(dataset, self.reader)
 
     def training_step(self, batch: PairBatch, batch_idx: int) -> dict[str, Tensor]:
         """The loss over all processes' pairs together, and what it is for one pair."""
         images = together(self.embed_images(batch.images))
         captions = together(self.captions(batch.tokens, batch.lengths))
         warm = self.global_step < self.config.warmup
-        loss = hinge(
-            self.measure(images, captions),
-            self.config.margin,
-            "sum" if warm else self.config.negatives,
-            gather(batch.owner),
-        )
+        loss = self.loss(self.measure(images, captions), gather(batch.owner), warm)
+        if self.vib:
+            loss = loss + self.vib * (excess(images) + excess(captions))
         return {"loss": loss, "shown": loss.detach() / len(images)}
 
     def configure_optimizers(self) -> Any:
@@ -105,14 +115,7 @@ class Retrieval(LightningModule):
         return {"optimizer": adam, "lr_scheduler": {"scheduler": decay, "interval": "step"}}
 
     def symptom(self, loss: float) -> str | None:
-        stuck = 2 * self.config.margin
-        if self.config.negatives == "hardest" and abs(loss - stuck) < 0.005 * stuck:
-            return (
-                f"The loss sits at twice the margin ({stuck:g} a pair): every image and caption has "
-                "landed on one point. Try --warmup 500 (summed negatives first), --negatives sum, "
-                "a smaller --lr or a larger --batch-size."
-            )
-        return None
+        return self.loss.symptom(loss)
 
     # Use
 
@@ -162,28 +165,39 @@ class Retrieval(LightningModule):
             part = texts[start : start + block] or [
                 ""
             ]  # of nothing, no rows, but of the right width
-            tokens, lengths = self.vocabulary.encode_batch(part)
+            tokens, lengths = self.reader.encode_batch(part)
             found.append(self.captions(tokens.to(self.device), lengths.to(self.device)))
         return joined(found)[: len(texts)]
 
+    def validate(self, dataset: Dataset) -> dict[str, float]:
+        """Recalls both ways, hubness and, for Gaussians, what their entropy tells: enough to select by."""
+        return self.selection_scores(*self.embedded(dataset))
+
     def evaluate(self, dataset: Dataset) -> dict[str, float]:
-        """Recalls both ways over the whole split, and their mean over folds where it has several; hubness;
-        and for Gaussians, whether their entropy tells right answers from wrong ones."""
+        """What `validate` gives; precision where a query has several right answers, as an image has its
+        captions and, on scenes, a caption all those of which it is true; and words not met before."""
+        images, captions, owner = self.embedded(dataset)
+        scores = self.selection_scores(images, captions, owner)
+        true = true_pairs(dataset, owner.device)
+        scores |= precisions(self.measure, images, captions, owner, true)
+        if isinstance(self.reader, Vocabulary):
+            texts = [text for own in captions_of(dataset) for text in own]
+            scores["unknown_words"] = unknown_words(self.reader, texts)
+        return scores
+
+    def embedded(self, dataset: Dataset) -> tuple[Embeddings, Embeddings, Int[Tensor, " n"]]:
+        """The images and captions of a split, and which image each caption belongs to."""
         texts = captions_of(dataset)
-        owner = owners(texts).to(self.device)
         images = self.encode_dataset(dataset)
         captions = self.encode_texts([text for own in texts for text in own])
-        i2t, t2i = ranks(self.measure, images, captions, owner)
-        scores = summarise(i2t, t2i) | hubness(self.measure, images, captions)
-        for side, embedded, rank in (("image", images, i2t), ("caption", captions, t2i)):
-            if isinstance(embedded, DiagonalGaussian) and self.bounds:
-                found = uncertainty_summary(rank, embedded.log_det())
-                found |= variance_collapse(embedded, *self.bounds)
-                scores |= {f"{side}_{name}": value for name, value in found.items()}
-        if len(images) >= 2 * self.config.fold:
-            folds = retrieval_in_folds(self.measure, images, captions, owner, self.config.fold)
-            scores |= {f"fold_{name}": value for name, value in folds.items()}
-        return scores
+        return images, captions, owners(texts).to(self.device)
+
+    def selection_scores(
+        self, images: Embeddings, captions: Embeddings, owner: Int[Tensor, " n"]
+    ) -> dict[str, float]:
+        """The scores that are measured at every validation."""
+        fold, bounds = self.config.fold, self.bounds
+        return selection_scores(self.measure, images, captions, owner, fold=fold, bounds=bounds)
 
     def symptoms(self, scores: dict[str, float]) -> list[str]:
         """What is wrong with a model that scores so, in plain words: hubs, variances that stand still."""
@@ -198,6 +212,10 @@ class Retrieval(LightningModule):
     def protocol(self) -> dict[str, Any]:
         name = getattr(self.measure, "name", "cosine")
         return {"similarity": name, "ties": "against the model", "fold": self.config.fold}
+
+    def search(self, query: str | Sequence[str] | None = None, *, index: Any, **how: Any) -> Any:
+        """What fits a text, or `image=`, best of an index, and how sure that is: see `asking.ask`."""
+        return ask(self, query, index=index, **how)
 
     def best_images(self, query: str, dataset: Dataset, k: int = 5) -> list[tuple[int, float]]:
         """The images of a split that a text fits best: their places and scores."""

@@ -4,8 +4,8 @@ A system's module has
 - `Config`: a frozen dataclass;
 - `learn(config, train)`: what must be known of the training split before the system can be built
   (a vocabulary, the width of its features), as a JSON-able dict that is kept with the run;
-- `build(config, learned)`: the `LightningModule`, which has `examples(dataset)`, `evaluate(dataset)`,
-  `symptom(loss)` and the name of the metric that selects it in `monitor`.
+- `build(config, learned)`: the `LightningModule`, which has `examples(dataset)`, `validate(dataset)`,
+  `evaluate(dataset)`, `symptom(loss)` and the name of the metric that selects it in `monitor`.
 """
 
 import importlib
@@ -32,8 +32,11 @@ class System(Protocol):
     def examples(self, dataset: Dataset) -> Examples:
         """Training examples of a split."""
 
+    def validate(self, dataset: Dataset) -> dict[str, float]:
+        """The scores that follow its training, `monitor` among them: quick."""
+
     def evaluate(self, dataset: Dataset) -> dict[str, float]:
-        """The system's scores on a split."""
+        """All of the system's scores on a split."""
 
     def protocol(self) -> dict[str, Any]:
         """How `evaluate` measures: whatever two figures must share to be compared."""

@@ -2,6 +2,9 @@
 
 GCE has Gaussian captions and points for images (eq. 3–6), GIE the other way round (eq. 7–10), GCIE
 Gaussians for both (eq. 11–17). Their variances say how sure the model is of a caption or an image.
+
+PCME++ (Chun, 2024) is GCIE with --similarity csd --loss sigmoid --scale 5 --bias 5 --learn-scale
+--pseudo-positives 0.1 --vib 1e-4, and variances that begin small: --low 1e-4 --log-var-start -7.
 """
 
 from dataclasses import dataclass
@@ -49,6 +52,8 @@ class Config(Settings):
     """Where log-variances start."""
     log_var_scale: float = 0.1
     """What the first weights of the log-variances are multiplied by: small, so that they start alike."""
+    vib: float = 0.0
+    """Weight of the divergence from N(0, I), a dimension and an embedding (PCME++: 1e-4)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -58,6 +63,8 @@ class Config(Settings):
                 f"{', '.join(MEASURES[self.model])}."
             )
         check_range(self.low, self.high)
+        if not 0 <= self.vib < float("inf"):
+            raise PolymodalError(f"vib is a weight, 0 or more, not {self.vib}.")
 
 
 def build(config: Config, learned: dict[str, Any]) -> Retrieval:
@@ -72,10 +79,16 @@ def build(config: Config, learned: dict[str, Any]) -> Retrieval:
         else gaussians(config, images),
         captions=Points(captions, config.embed_dim, unit=config.unit)
         if config.model == "GIE"
-        else gaussians(config, captions, spread=caption_part(config, learned)),
+        else gaussians(config, captions, spread=second_part(config, learned)),
         measure=measure(config.similarity),
         bounds=(config.low, config.high),
+        vib=config.vib,
     )
+
+
+def second_part(config: Config, learned: dict[str, Any]) -> nn.Module | None:
+    """The captions' second encoder (001, eq. 5); a frozen one gives one encoding for both."""
+    return caption_part(config, learned) if config.text_encoder == "gru" else None
 
 
 def gaussians(config: Config, encoder: nn.Module, spread: nn.Module | None = None) -> Gaussians:

@@ -1,0 +1,117 @@
+"""Find the images or captions of an index that fit a text or a picture, and say how sure that is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+if TYPE_CHECKING:
+    from polymodal.search import Answer
+    from polymodal.tables import Table
+
+LONGEST = 60
+"""Characters of a caption that a table shows."""
+
+
+def main(arguments: list[str]) -> None:
+    import tyro
+
+    many: Any = tyro.conf.UseAppendAction
+
+    @dataclass(frozen=True, kw_only=True)
+    class Search:
+        """How to search."""
+
+        image: many[tuple[Path, ...]] = ()
+        """A picture to ask with; give the flag again for another."""
+        k: Annotated[int | None, tyro.conf.arg(aliases=["-k"])] = None
+        """How many hits; by default ten, or all where there are fewer."""
+        where: many[tuple[str, ...]] = ()
+        """Only items whose metadata say so, as split=test; give the flag again for another key."""
+        json: Path | None = None
+        """A JSON file for the answers."""
+        html: Path | None = None
+        """A page for the answers, with the pictures."""
+        run: Path | None = None
+        """Where the run of the index is, if it was moved."""
+        device: str = "cpu"
+        """Where to compute, for instance cuda."""
+
+    def search(
+        index: Annotated[Path, tyro.conf.Positional],
+        queries: Annotated[tuple[str, ...], tyro.conf.Positional],
+        options: Annotated[Search, tyro.conf.arg(name="")],
+    ) -> None:
+        """Find what fits a text or a picture, and say how sure that is.
+
+        Args:
+            index: The folder of the index.
+            queries: Texts to ask with.
+            options: How to search.
+        """
+        answer(index, queries, **vars(options))
+
+    tyro.cli(search, args=arguments, prog="polymodal search")
+
+
+def answer(
+    folder: Path,
+    queries: Sequence[str],
+    *,
+    json: Path | None,
+    html: Path | None,
+    image: Sequence[Path],
+    where: Sequence[str],
+    **how: Any,
+) -> None:
+    """Ask, print, write."""
+    from polymodal.files import write_json
+    from polymodal.indexing import ask_index, write_page
+    from polymodal.jobs import say
+    from polymodal.search import open_index
+
+    with open_index(folder) as index:
+        found = ask_index(index, texts=queries, images=image, where=conditions(where), **how)
+    for one in found:
+        table(one).print(f"“{one.query}”")
+        print(f"{one.sureness}.")
+        if one.unknown:
+            print(f"The model has never seen: {', '.join(one.unknown)}.")
+    if json:
+        write_json(json, {"index": str(folder), "answers": [one.as_json() for one in found]})
+        say(f"Wrote {json}.")
+    if html:
+        write_page(html, index, found)
+        say(f"Wrote {html}.")
+
+
+def conditions(where: Sequence[str]) -> dict[str, str]:
+    """Key and value of each filter.
+
+    >>> conditions(["split=test", "name=a=b"])
+    {'split': 'test', 'name': 'a=b'}
+    """
+    from polymodal.errors import PolymodalError
+
+    found: dict[str, str] = {}
+    for text in where:
+        key, equals, value = text.partition("=")
+        if not key or not equals:
+            raise PolymodalError(f"--where takes key=value, as split=test, not {text!r}.")
+        if key in found:
+            raise PolymodalError(f"--where has {key} twice; no item can have two values of it.")
+        found[key] = value
+    return found
+
+
+def table(answer: "Answer") -> "Table":
+    """The hits of one query."""
+    from polymodal.tables import Table
+
+    rows = []
+    for place, hit in enumerate(answer, 1):
+        caption = hit.captions[0] if hit.captions else ""
+        cut = caption if len(caption) <= LONGEST else f"{caption[: LONGEST - 1]}…"
+        entropy = "–" if hit.entropy is None else f"{hit.entropy:.1f}"
+        rows.append([str(place), hit.id, f"{hit.score:.4f}", entropy, cut])
+    return Table(header=["", "id", "score", "entropy", "caption"], rows=rows)

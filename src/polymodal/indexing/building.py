@@ -1,0 +1,185 @@
+"""An index of a run's images or captions, made so that a kill loses little."""
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from polymodal.data.pairs import captions_of, owners
+from polymodal.data.records import Dataset
+from polymodal.errors import PolymodalError, unknown
+from polymodal.files import fingerprint
+from polymodal.indexing.records import Records
+from polymodal.jobs import open_data, say
+from polymodal.loading import load
+from polymodal.progress import console
+from polymodal.retrieval import Retrieval
+from polymodal.retrieval.asking import identity, similarity_of
+from polymodal.runs import Run
+from polymodal.search import (
+    Calibration,
+    Index,
+    Origin,
+    Settings,
+    Side,
+    build,
+    calibrate,
+    open_index,
+    save,
+)
+from polymodal.search.folder import NAME
+from polymodal.search.remote import settled
+from polymodal.search.settings import EXACT
+from polymodal.search.tensors import embed_in_parts
+
+KEPT: dict[str, Side] = {"images": "image", "captions": "caption"}
+
+
+def index_run(
+    run: Path,
+    out: Path,
+    *,
+    data: str | None = None,
+    features: Path | None = None,
+    split: Sequence[str] = ("test",),
+    items: Literal["images", "captions"] = "images",
+    settings: Settings = EXACT,
+    skip_bad: bool = False,
+    device: str = "cpu",
+) -> Index:
+    """Embed the images or the captions of some splits and leave an index; killed, the same call goes on.
+
+    Args:
+        run: the run whose model embeds them.
+        out: the folder to make, or to go on with.
+        data: other data than the run was trained on.
+        features: features of those data.
+        split: which splits.
+        items: what is to be found.
+        settings: how it is searched.
+        skip_bad: leave out bad records of a folder.
+        device: where to compute.
+    """
+    run, out = Path(run), Path(out)
+    if settings.store:
+        settings = replace(settings, store=settled(settings.store))
+    config = Run(run).config
+    if data is None:
+        data, features = config["data"], features or config["features"]
+        skip_bad = skip_bad or config["skip_bad"]
+    system = load(run, device)
+    if not isinstance(system, Retrieval):
+        raise PolymodalError(f"{run} holds no retrieval model, so nothing can be found with it.")
+    opened = open_data(data, features=features, skip_bad=skip_bad)
+    records = Records(chosen(opened, split, data), KEPT[items])
+    origin = Origin(
+        model=identity(system),
+        run=str(run.resolve()),
+        data=data,
+        splits={name: part.fingerprint for name, part in records.splits.items()},
+        features=str(features) if features else None,
+        skip_bad=skip_bad,
+    )
+    found = finished(out, records.side, settings, origin)
+    if found:
+        say(f"{out} is finished already.")
+        return found
+    index = make(system, records, settings, origin, out, calibrated(system, records.side, run))
+    say(f'{len(index)} {items} are in {out}. Next: polymodal search {out} "a text"')
+    return index
+
+
+def chosen(opened: Mapping[str, Dataset], names: Sequence[str], data: str) -> dict[str, Dataset]:
+    """The splits that are asked for."""
+    if not names:
+        raise PolymodalError(f"Name at least one split of {data}: {', '.join(opened)}.")
+    for name in names:
+        if name not in opened:
+            raise unknown(f"split of {data}:", name, opened)
+    return {name: opened[name] for name in names}
+
+
+def finished(out: Path, side: Side, settings: Settings, origin: Origin) -> Index | None:
+    """The index that is there already, if it is the one that is asked for."""
+    if not (out / NAME).exists():
+        return None
+    there = open_index(out)
+    asked = {"side": side, "settings": settings, "origin": origin}
+    wrong = [name for name, value in asked.items() if getattr(there, name) != value]
+    if wrong:
+        raise PolymodalError(
+            f"{out} holds another index, with another {' and '.join(wrong)}. "
+            "Choose another folder, or delete this one."
+        )
+    return there
+
+
+def make(
+    system: Retrieval,
+    records: Records,
+    settings: Settings,
+    origin: Origin,
+    out: Path,
+    calibration: Calibration | str,
+) -> Index:
+    """Embed, build and save."""
+    items = records.items()
+    parts = out / f"parts-{fingerprint([origin.model, records.side, origin.splits])}"
+    with bar(f"embedding {records.side}s", len(items)) as advance:
+        embeddings = embed_in_parts(
+            parts, len(items), lambda places: records.embed(system, places), advance
+        )
+    with bar(f"indexing ({settings.kind})", len(items), shown=settings.lifted) as advance:
+        index = build(
+            embeddings,
+            items,
+            side=records.side,
+            measure=similarity_of(system),
+            settings=settings,
+            calibration=calibration,
+            origin=origin,
+            advance=advance,
+        )
+    save(index, out)
+    shutil.rmtree(parts)
+    return index
+
+
+def calibrated(system: Retrieval, side: Side, run: Path) -> Calibration | str:
+    """How sure answers are, from the validation split of the run's own data, or why that is not known."""
+    config = Run(run).config
+    try:
+        opened = open_data(config["data"], features=config["features"], skip_bad=config["skip_bad"])
+        val = chosen(opened, ["val"], config["data"])["val"]
+        texts = captions_of(val)
+        return calibrate(
+            similarity_of(system),
+            system.encode_dataset(val),
+            system.encode_texts([text for own in texts for text in own]),
+            owners(texts).to(system.device),
+            items=side,
+            split="validation",
+        )
+    except PolymodalError as error:
+        why = f"the run's validation split could not tell ({str(error).rstrip('.')})"
+        say(f"Answers will have no word for how sure they are: {why}.")
+        return why
+
+
+@contextmanager
+def bar(text: str, total: int, shown: bool = True) -> Iterator[Callable[[int], None]]:
+    """A bar that is told how many more are done."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn(text), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not shown) as progress:
+        task = progress.add_task(text, total=total)
+        yield lambda count: progress.advance(task, count)

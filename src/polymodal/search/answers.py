@@ -1,0 +1,113 @@
+"""What a search gives: hits, and how sure the answer is."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, overload
+
+import torch
+
+from polymodal.gaussian import DiagonalGaussian
+from polymodal.search.facing import Side, other
+from polymodal.search.index import Index
+from polymodal.search.sureness import Calibration, Sureness, signal_of
+from polymodal.similarity import Embeddings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hit:
+    """An item that was found."""
+
+    id: str
+    score: float
+    """By the similarity, higher for more alike."""
+    entropy: float | None
+    """Of the item, in nats, where it is a Gaussian (001, eq. 18)."""
+    captions: tuple[str, ...]
+    metadata: Mapping[str, Any]
+    picture: str | None
+    """The file of its picture, where it has one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer(Sequence[Hit]):
+    """The hits of one query, best first, and how sure they are."""
+
+    query: str
+    """The text, or the name of the picture."""
+    asked: Side
+    """What the query is: image or caption."""
+    hits: tuple[Hit, ...]
+    sureness: Sureness
+    entropy: float | None
+    """Of the query, in nats, where it is a Gaussian."""
+    unknown: tuple[str, ...] = ()
+    """Words of the query that the model has never seen."""
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    @overload
+    def __getitem__(self, place: int) -> Hit: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Hit, ...]: ...
+    def __getitem__(self, place: int | slice) -> Hit | tuple[Hit, ...]:
+        return self.hits[place]
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def as_json(self) -> dict[str, Any]:
+        """The answer as plain values."""
+        return asdict(self)
+
+
+@torch.no_grad()
+def answers(
+    index: Index,
+    queries: Embeddings,
+    names: Sequence[str],
+    *,
+    k: int | None = None,
+    where: Mapping[str, Any] | None = None,
+    side: Side | None = None,
+) -> list[Answer]:
+    """Search for embedded queries, called by their names; see `Index.search`."""
+    queries = queries.to(index.embeddings.device)
+    asked = side or other(index.side)
+    scores, places = index.search(queries, k, where, side)
+    _, signal = signal_of(queries, scores[:, 0])
+    found = []
+    for row, name in enumerate(names):
+        hits = zip(places[row].tolist(), scores[row].tolist(), strict=True)
+        found.append(
+            Answer(
+                query=name,
+                asked=asked,
+                hits=tuple(hit(index, place, score) for place, score in hits),
+                sureness=how_sure(index, asked, signal[row].item()),
+                entropy=entropy(queries, row),
+            )
+        )
+    return found
+
+
+def hit(index: Index, place: int, score: float) -> Hit:
+    """What is known of an item that was found."""
+    item = index.items[place]
+    own = entropy(index.embeddings, place)
+    return Hit(score=score, entropy=own, **vars(item))
+
+
+def entropy(embeddings: Embeddings, place: int) -> float | None:
+    """The entropy of one embedding, if it is a Gaussian."""
+    if isinstance(embeddings, DiagonalGaussian):
+        return embeddings[place].entropy().item()
+    return None
+
+
+def how_sure(index: Index, asked: Side, signal: float) -> Sureness:
+    """A word for an answer where the index knows one for queries of that side."""
+    known = index.calibration
+    if asked == index.side:
+        return Sureness(why=f"no labels say which {asked}s are alike")
+    return known.sureness(signal) if isinstance(known, Calibration) else Sureness(why=known)
