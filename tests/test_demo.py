@@ -24,7 +24,10 @@ def test_demo_leaves_a_report_with_everything(small, tmp_path, capsys):
     page = report.read_text("utf-8")
     for query in demo.QUERIES:
         assert query.text in page
-    assert "R@10" in page
+    assert "R@10" in page and "AUROC" in page
+    assert "How sure it is" in page and "Least sure" in page
+    assert page.count("nats") >= 12
+    assert (tmp_path / "demo/index/index.json").exists()
     assert "scenes-0-000007" in page
     assert page.count("<img") >= 3 * 5 + 8
     printed = capsys.readouterr().out

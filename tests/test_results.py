@@ -81,11 +81,23 @@ def test_mean_and_spread_over_seeds_beside_the_paper():
     ]
 
 
-def test_several_datasets_are_named_in_their_rows():
-    elsewhere = replace(RESULTS, rows=[*RESULTS.rows, replace(RESULTS.rows[0], data="coco")])
-    names = [row[0] for row in summary(elsewhere).rows]
-    assert "VSE++, scenes" in names
-    assert "VSE++, coco" in names
+def test_several_datasets_have_a_column_and_one_can_be_asked_for(tmp_path):
+    elsewhere = replace(RESULTS, rows=[*RESULTS.rows, replace(RESULTS.rows[0], data="coco,a=1")])
+    table = summary(elsewhere)
+    assert table.header[:3] == ["name", "data", "seeds"]
+    assert ["VSE++", "scenes"] in [row[:2] for row in table.rows]
+    assert ["VSE++", "coco,a=1"] in [row[:2] for row in table.rows]
+    write(tmp_path / "r.json", elsewhere)
+    page = tmp_path / "page.md"
+    page.write_text("<!-- results: r.json data=coco rsum -->\n<!-- end -->\n")
+    render_into(page, tmp_path)
+    assert [line.split(" | ")[0] for line in page.read_text().splitlines() if "VSE" in line] == [
+        "| paper: VSE++",
+        "| VSE++",
+    ]
+    page.write_text("<!-- results: r.json data=coca rsum -->\n<!-- end -->\n")
+    with pytest.raises(PolymodalError, match=r"dataset of .* 'coca'"):
+        render_into(page, tmp_path)
 
 
 def test_chosen_metrics():

@@ -2,18 +2,36 @@
 
 import pytest
 
-from polymodal import results, studies
+from polymodal import reproduction, results
 from polymodal.errors import PolymodalError
-from polymodal.studies import common, named, names, reproduce
-from polymodal.studies.gaussian import TABLE_1
+from polymodal.reproduction import (
+    Task,
+    Trial,
+    common,
+    place,
+    reproduce,
+    settled,
+    trials_of,
+    with_settings,
+)
+from polymodal.results import read
+from polymodal.runs import Run
+from polymodal.studies import named, names, rows_for
+from polymodal.studies.gaussian import DRAWN_1, FEW_1, FEW_2, TABLE_1
+
+PHOTOS = "folder:photos"
 
 
 def test_every_study_has_recipes_a_quick_path_and_a_line():
-    assert {"vse/coco", "vse/negatives", "gaussian/table1"} <= set(names())
+    tables = {
+        f"gaussian/{name}" for name in ("table1", "table2", "table3", "extent", "uncertainty")
+    }
+    assert {"vse/coco", "vse/negatives"} | tables <= set(names())
     for name in names():
         study = named(name)
         assert study.about
-        assert [r.name for r in study.recipes] == [r.name for r in study.quick]
+        for rows in (study.quick, study.worlds or study.recipes, study.at_scale or study.recipes):
+            assert [r.name for r in study.recipes] == [r.name for r in rows]
         assert len({r.name for r in study.recipes}) == len(study.recipes)
 
 
@@ -29,17 +47,90 @@ def test_data_must_be_given_where_the_study_has_none():
         reproduce("vse/coco")
 
 
-def test_the_papers_sums_are_those_of_its_recalls():
-    rows = {row.name: row.metrics for row in named("gaussian/table1").paper}
-    assert rows["VSE++"]["rsum"] == pytest.approx(446.7)
-    assert rows["GCIE ellipsoidal wasserstein"]["rsum"] == pytest.approx(453.1)
+def test_seeds_and_processes_are_at_least_one():
+    with pytest.raises(PolymodalError, match="at least one seed"):
+        reproduce("vse/negatives", quick=True, seeds=())
+    with pytest.raises(PolymodalError, match="--processes must be at least 1, not 0"):
+        reproduce("vse/negatives", quick=True, processes=0)
+
+
+@pytest.mark.parametrize(
+    ("table", "first", "last"), [("table1", 446.7, 453.1), ("table2", 478.6, 483.4)]
+)
+def test_the_papers_sums_are_those_of_its_recalls(table, first, last):
+    rows = {row.name: row.metrics for row in named(f"gaussian/{table}").paper}
     assert list(rows) == list(TABLE_1)
+    assert rows["VSE++"]["rsum"] == pytest.approx(first)
+    assert rows["GCIE ellipsoidal wasserstein"]["rsum"] == pytest.approx(last)
 
 
-def test_all_rows_of_a_table_have_the_same_budget():
-    recipes = named("gaussian/table1").recipes
+@pytest.mark.parametrize("table", ["table1", "table2"])
+@pytest.mark.parametrize("data", [PHOTOS, "scenes"])
+def test_all_rows_of_a_table_have_the_same_budget(table, data):
+    recipes = rows_for(named(f"gaussian/{table}"), data)
     assert len({recipe.training for recipe in recipes}) == 1
-    assert len({(r.model.embed_dim, r.model.hidden, r.model.lr) for r in recipes}) == 1
+    alike = [r for r in recipes if r.name != "GIE spherical mahalanobis" or table == "table1"]
+    assert len({(r.model.embed_dim, r.model.hidden, r.model.lr) for r in alike}) == 1
+
+
+def test_at_scale_the_rates_and_epochs_are_the_papers():
+    one, two = (rows_for(named(f"gaussian/table{n}"), PHOTOS, at_scale=True) for n in (1, 2))
+    for row in one:
+        assert (row.training.epochs, row.model.lr, row.model.decay_at) == (30, 2e-4, 0.5)
+        assert (row.model.embed_dim, row.model.hidden, row.model.word_dim) == (1024, 1024, 300)
+        assert (row.model.margin, row.model.negatives) == (0.2, "hardest")
+    for first, row in zip(one, two, strict=True):
+        assert row.first == first
+        assert row.model.finetune and row.training.epochs == 15
+        assert row.model.lr == pytest.approx(2e-6 if "GIE spherical" in row.name else 2e-5)
+
+
+def test_worlds_and_folders_have_their_own_rows():
+    study = named("gaussian/table1")
+    assert rows_for(study, "scenes,size=32") == DRAWN_1
+    assert rows_for(study, PHOTOS) == FEW_1
+    assert rows_for(study, PHOTOS, quick=True) == study.quick
+
+
+def task(tmp_path, recipe, data="scenes", study="gaussian/table1", seed=0):
+    return Task(
+        study=study, recipe=recipe, seed=seed, data=data, folder=tmp_path, accelerator="cpu"
+    )
+
+
+def test_a_recipe_that_studies_share_has_one_run(tmp_path):
+    row, other = FEW_1[-1], FEW_1[-2]
+    here = place(task(tmp_path, row), row)
+    assert here == place(task(tmp_path, row, study="gaussian/table3"), row)
+    assert here != place(task(tmp_path, row, data="folder:other"), row)
+    assert here != place(task(tmp_path, other), other)
+    lower = with_settings(row, {"log_var_start": -2.0})
+    assert here != place(task(tmp_path, lower), lower)
+
+
+def test_settings_are_tried_with_one_seed_and_the_best_taken_in_both_phases(tmp_path):
+    second = FEW_2[-1]
+    tasks = [task(tmp_path, second, seed=seed) for seed in (0, 1)]
+    trials = trials_of(tasks, seed=0)
+    assert [t.recipe.first for t in trials] == [None, None]
+    assert [t.recipe.model.log_var_start for t in trials] == [-1.0, -2.0]
+    scored = [
+        Trial(data="scenes", name=second.name, settings=t.chosen, score=score)
+        for t, score in zip(trials, (3.0, 7.0), strict=True)
+    ]
+    scored.append(Trial(data="other", name=second.name, settings={"log_var_start": 5.0}, score=9.0))
+    best = settled(tasks[1], scored)
+    assert best.chosen == {"log_var_start": -2.0}
+    assert list(best.tried.values()) == [3.0, 7.0]
+    assert best.recipe.model.log_var_start == best.recipe.first.model.log_var_start == -2.0
+    assert best.recipe.first == trials[1].recipe  # so that it is trained no second time
+    assert settled(tasks[0], []) == tasks[0]
+
+
+def test_a_rate_is_chosen_for_the_first_phase_alone():
+    second = with_settings(FEW_2[0], {"lr": 0.5})
+    assert second.first.model.lr == 0.5
+    assert second.model.lr == FEW_2[0].model.lr
 
 
 @pytest.mark.slow
@@ -48,10 +139,69 @@ def test_the_quick_path_writes_a_table_and_goes_on(tmp_path, monkeypatch, capsys
     found = reproduce("vse/negatives", quick=True, seeds=(0, 1), folder=tmp_path, out=out)
     assert [(row.name, row.seed) for row in found.rows][:2] == [("hardest", 0), ("hardest", 1)]
     assert results.read(out).rows == found.rows
-    assert "hardest" in capsys.readouterr().out
-    monkeypatch.setattr(studies.jobs, "fit", lambda *_, **__: pytest.fail("it trained again"))
+    shown = capsys.readouterr().out
+    assert "hardest" in shown and "mean nothing" in shown.replace("\n", " ")
+    monkeypatch.setattr(reproduction.jobs, "fit", lambda *_, **__: pytest.fail("it trained again"))
     again = reproduce("vse/negatives", quick=True, seeds=(0, 1), folder=tmp_path, out=out)
     assert again.rows == found.rows
+
+
+@pytest.fixture(scope="module")
+def quick_folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("reproduce")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("table", ["table1", "table2", "table3", "extent", "uncertainty"])
+def test_the_quick_path_of_every_gaussian_study(table, quick_folder):
+    """Rows are trained once: the later studies find the runs of table1."""
+    study = named(f"gaussian/{table}")
+    found = reproduce(
+        f"gaussian/{table}", quick=True, seeds=(0,), folder=quick_folder, accelerator="cpu"
+    )
+    assert [row.name for row in found.rows] == list(TABLE_1)
+    assert set(study.metrics) <= {name for row in found.rows for name in row.metrics}
+    assert read(quick_folder / "quick" / f"gaussian/{table}.json").rows == found.rows
+    runs = list((quick_folder / "quick" / "runs").iterdir())
+    assert len(runs) == (
+        22 if table == "table1" else 33
+    )  # two choices a row, then the second phase
+    chosen = found.protocol["by_row"][f"VSE++, {study.quick_data}"]
+    assert chosen["chosen"]["lr"] in (2e-4, 5e-4) and len(chosen["tried"]) == 2
+    assert not any((run / "checkpoints").exists() for run in runs)
+
+
+@pytest.mark.slow
+def test_several_processes_make_the_same_table(tmp_path):
+    def made(folder, processes):
+        return reproduce(
+            "vse/negatives",
+            quick=True,
+            seeds=(0,),
+            folder=tmp_path / folder,
+            accelerator="cpu",
+            processes=processes,
+        )
+
+    one, two = made("one", 1), made("two", 2)
+    assert [(row.name, row.seed) for row in one.rows] == [(row.name, row.seed) for row in two.rows]
+    for first, second in zip(one.rows, two.rows, strict=True):
+        assert first.metrics["rsum"] == pytest.approx(second.metrics["rsum"], abs=2)
+
+
+def test_rows_that_fail_are_named_when_the_rest_is_done(tmp_path):
+    with pytest.raises(PolymodalError) as caught:
+        reproduce(
+            "vse/negatives",
+            data=("scenes,size=32,train=40,val=0,test=10",),
+            quick=True,
+            seeds=(0,),
+            folder=tmp_path,
+            accelerator="cpu",
+            processes=2,
+        )
+    assert "4 of 4 rows failed" in str(caught.value)
+    assert "hardest, seed 0" in str(caught.value)
 
 
 def test_protocols_that_differ_are_listed_by_row():
@@ -59,3 +209,12 @@ def test_protocols_that_differ_are_listed_by_row():
     assert common({"a": {**shared}, "b": {**shared, "seed": 1}}) == {"data": "scenes"}
     found = common({"a": {**shared, "similarity": "cosine"}, "b": {**shared, "similarity": "kl"}})
     assert found["by_row"] == {"a": {"similarity": "cosine"}, "b": {"similarity": "kl"}}
+
+
+def test_only_a_finished_run_is_tidied(tmp_path):
+    (tmp_path / "checkpoints").mkdir()
+    Run(tmp_path).tidy()
+    assert (tmp_path / "checkpoints").exists()
+    (tmp_path / "metrics.json").write_text("{}")
+    Run(tmp_path).tidy()
+    assert not (tmp_path / "checkpoints").exists()

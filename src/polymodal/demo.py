@@ -1,4 +1,4 @@
-"""The main job in minutes: draw scenes, train a retrieval model, ask it, and write a page about it."""
+"""The main job in minutes: draw scenes, train a Gaussian model, index, ask, and write a page about it."""
 
 import shutil
 import sys
@@ -9,19 +9,25 @@ from typing import Any
 
 from polymodal import jobs
 from polymodal.data.records import Dataset, Record
-from polymodal.data.sources import look_at
+from polymodal.data.sources import look_at, open_splits
+from polymodal.indexing import index_run
 from polymodal.loading import load
 from polymodal.metrics.retrieval import chance
 from polymodal.report import (
+    RETRIEVAL,
+    Hit,
     QueryResult,
+    Section,
     curves_section,
     facts_section,
     metric_section,
     queries_section,
     scenes_section,
+    uncertainty_section,
     write_report,
 )
-from polymodal.systems import vse
+from polymodal.similarity import ranks
+from polymodal.systems import gaussian
 from polymodal.tables import Table
 from polymodal.training import Training
 
@@ -30,7 +36,7 @@ DATA = f"scenes,size=64,{OPTIONS}"
 SHOWN = f"scenes,size=224,{OPTIONS}"
 """The very same scenes, large enough to look at."""
 
-MODEL = vse.Config(
+MODEL = gaussian.Config(
     convnet_width=16,
     embed_dim=256,
     word_dim=64,
@@ -55,12 +61,13 @@ TRAINING = Training(
 NEXT = """
 What to try next
   open {report} in a browser
+  {polymodal} search {run}/index "a small blue cube" --html found.html
   {polymodal} evaluate {run} --split val
   {polymodal} data show scenes --out scenes.png
-  {polymodal} train vse --data scenes,size=64 --negatives sum --lr 1e-3 --max-steps 3000 \\
+  {polymodal} train gaussian --data scenes,size=64 --negatives sum --lr 1e-3 --max-steps 3000 \\
       --embed-dim 256 --hidden 256 --run runs/scenes      longer, on scenes of 3 to 8 objects
-  {polymodal} train vse --data folder:PHOTOS --run runs/mine       your own images and captions
-  {python} -c "import polymodal; print(polymodal.load('{run}').encode_texts(['a red cube']))"
+  {polymodal} train gaussian --data folder:PHOTOS --run runs/mine  your own images and captions
+  {python} -c "import polymodal; print(polymodal.load('{run}').encode_texts(['a red cube']).entropy())"
 """
 
 
@@ -91,7 +98,7 @@ QUERIES = (
 def demo(run: Path = Path("runs/demo")) -> Path:
     """Do it all; killed, the same call goes on. Gives the report's path."""
     jobs.say("Drawing scenes and training a model of images and captions (a few minutes on a CPU).")
-    metrics = jobs.train("vse", MODEL, TRAINING, data=DATA, run=run)
+    metrics = jobs.train("gaussian", MODEL, TRAINING, data=DATA, run=run)
     by_chance = chance(metrics["protocol"]["splits"]["test"]["images"], captions=5)
     test = metrics["scores"]["test"]
     names = ["i2t_r1", "i2t_r5", "i2t_r10", "t2i_r1", "t2i_r5", "t2i_r10"]
@@ -99,10 +106,10 @@ def demo(run: Path = Path("runs/demo")) -> Path:
         [n, f"{test[n]:.1f}", f"{by_chance[n]:.1f}", f"{test[n] / by_chance[n]:.1f}"] for n in names
     ]
     Table(header=["recall in %", "test", "chance", "× chance"], rows=rows).print("Retrieval")
-    small, large = look_at(DATA)["test"], look_at(SHOWN)["test"]
-    answers = ask(run, small, large)
+    answers = ask(run, open_splits(DATA)["test"], look_at(SHOWN)["test"])
     report = run / "report.html"
-    write_demo_report(report, metrics, by_chance, answers, look_at(SHOWN)["train"])
+    scenes = look_at(SHOWN)["train"]
+    write_demo_report(report, metrics, by_chance, [queries_section(answers), doubts(run)], scenes)
     print(NEXT.format(report=report, run=run, **programs()))
     return report
 
@@ -118,15 +125,30 @@ def programs() -> dict[str, str]:
 
 
 def ask(run: Path, small: Dataset, large: Dataset) -> list[QueryResult]:
-    """Answer the three queries from the test split, and say how many of the answers are right."""
-    system = load(run)
-    answers = []
-    for query in QUERIES:
-        found = system.best_images(query.text, small, k=5)
-        answers.append(QueryResult.of(query.text, found, large, right=query.fits))
-        right = sum(bool(hit.right) for hit in answers[-1].hits)
+    """Answer the three queries from an index of the test split, and say how many answers are right."""
+    index_run(run, run / "index")
+    found = load(run).search([query.text for query in QUERIES], index=run / "index", k=5)
+    shown = []
+    for query, answer in zip(QUERIES, found, strict=True):
+        records = [large[hit.metadata["record"]] for hit in answer]
+        hits = tuple(
+            Hit(record.image, hit.score, hit.captions, query.fits(record), hit.entropy)
+            for record, hit in zip(records, answer, strict=True)
+        )
+        shown.append(QueryResult(query.text, hits, note=f"{answer.sureness}."))
+        right = sum(bool(hit.right) for hit in hits)
         jobs.say(f"“{query.text}”: {right} of the first 5 are right ({base(query, small)} of all).")
-    return answers
+        jobs.say(f"  {answer.sureness}.")
+    return shown
+
+
+def doubts(run: Path) -> Section:
+    """Whether the model knows what it does not know, of the test captions."""
+    system, test = load(run), open_splits(DATA)["test"]
+    images, captions, owner = system.embedded(test)
+    _, rank = ranks(system.measure, images, captions, owner)
+    texts = [caption.text for i in range(len(test)) for caption in test.captions(i)]
+    return uncertainty_section(rank, captions.log_det(), texts)
 
 
 def base(query: Query, dataset: Dataset) -> str:
@@ -139,19 +161,24 @@ def write_demo_report(
     path: Path,
     metrics: Mapping[str, Any],
     by_chance: Mapping[str, float],
-    answers: list[QueryResult],
+    asked: list[Section],
     scenes: Dataset,
 ) -> None:
-    """The page: scores, curves, queries, scenes, and how it was made."""
+    """The page: scores, curves, queries and how sure they are, scenes, and how it was made."""
     facts = {name: metrics[name] for name in ("command", "hardware", "versions", "protocol")}
+    scores = {
+        split: {name: value for name, value in found.items() if name in RETRIEVAL}
+        for split, found in metrics["scores"].items()
+    }
     write_report(
         path,
         "Polymodal demo",
-        "A model of images and captions, trained from nothing on drawn scenes, and what it finds.",
+        "A Gaussian model of images and captions, trained from nothing on drawn scenes: what it finds, "
+        "and how sure it is.",
         [
-            metric_section(metrics["scores"], by_chance),
+            metric_section(scores, by_chance),
             curves_section(metrics["curves"], "rsum"),
-            queries_section(answers),
+            *asked,
             scenes_section([scenes[i] for i in range(8)]),
             facts_section(facts),
         ],

@@ -7,7 +7,7 @@ results/<system>/<study>.json = {"study", "command", "hardware", "versions", "pr
 import json
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,7 @@ def read(path: Path) -> Results:
 def summary(results: Results, metrics: Sequence[str] | None = None) -> Table:
     """Mean ± spread over seeds for each recipe, the paper's figures first.
 
-    The dataset is part of a row's name only where there are several.
+    The dataset has a column of its own only where there are several.
     """
     known = list(dict.fromkeys(name for row in results.rows for name in row.metrics))
     for name in metrics or ():
@@ -89,12 +89,22 @@ def summary(results: Results, metrics: Sequence[str] | None = None) -> Table:
     for row in results.rows:
         groups.setdefault((row.name, row.data, row.block or ""), []).append(row)
     several = len({row.data for row in results.rows}) > 1
-    table = [[f"paper: {row.name}", "–", *cells([row.metrics], shown)] for row in results.paper]
+    told = ["–"] if several else []
+    table = [[f"paper: {p.name}", *told, "–", *cells([p.metrics], shown)] for p in results.paper]
     for (name, data, block), rows in groups.items():
         label = f"{name} ({block})" if block else name
-        label = f"{label}, {data}" if several else label
-        table.append([label, str(len(rows)), *cells([row.metrics for row in rows], shown)])
-    return Table(header=["name", "seeds", *shown], rows=table)
+        told = [data] if several else []
+        table.append([label, *told, str(len(rows)), *cells([row.metrics for row in rows], shown)])
+    return Table(header=["name", *(["data"] if several else []), "seeds", *shown], rows=table)
+
+
+def on(results: Results, data: str) -> Results:
+    """The rows of a study on one dataset, by how its name begins."""
+    rows = [row for row in results.rows if row.data.startswith(data)]
+    if not rows:
+        known = dict.fromkeys(row.data for row in results.rows)
+        raise unknown(f"dataset of {results.study}:", data, known)
+    return replace(results, rows=rows)
 
 
 def cells(found: Sequence[Metrics], names: Sequence[str]) -> list[str]:
@@ -115,11 +125,22 @@ def cells(found: Sequence[Metrics], names: Sequence[str]) -> list[str]:
     return shown
 
 
+def asked_for(results: Results, words: Sequence[str]) -> Table:
+    """The table that a page asks for: some metrics, on some dataset."""
+    metrics = [word for word in words if not word.startswith("data=")]
+    for word in words:
+        if word.startswith("data="):
+            results = on(results, word.removeprefix("data="))
+    return summary(results, metrics or None)
+
+
 def render_into(page: Path, root: Path) -> int:
     """Rewrite every table of a page that stands between these two lines; give their number.
 
     <!-- results: results/vse/coco.json i2t_r1 t2i_r1 rsum -->
     <!-- end -->
+
+    A word `data=scenes` among the metrics keeps the rows on that dataset.
     """
     if not page.is_file():
         raise PolymodalError(f"There is no page at {page}.")
@@ -132,8 +153,8 @@ def render_into(page: Path, root: Path) -> int:
                 raise PolymodalError(
                     f"{page}, line {number}: the table before has no '<!-- end -->'."
                 )
-            file, *metrics = line.removeprefix("<!-- results: ").removesuffix(" -->").split()
-            kept += [line, summary(read(root / file), metrics or None).markdown()]
+            file, *words = line.removeprefix("<!-- results: ").removesuffix(" -->").split()
+            kept += [line, asked_for(read(root / file), words).markdown()]
             inside, count = True, count + 1
         elif line == "<!-- end -->":
             inside = False

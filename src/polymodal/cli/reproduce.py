@@ -9,18 +9,22 @@ from typing import Literal
 class Reproduce:
     """How to make it."""
 
-    data: str | None = None
-    """The data, named as in `polymodal train`, where the study does not bring its own."""
+    data: tuple[str, ...] = ()
+    """The data, named as in `polymodal train`: one or several, in place of the study's own."""
     seeds: tuple[int, ...] = (0, 1, 2)
     """Which seeds to train with."""
     quick: bool = False
     """Prove the path in minutes: small models on a small world."""
+    at_scale: bool = False
+    """The paper's own sizes, rates and epochs, for as much data as it had."""
     folder: Path = Path("runs/reproduce")
     """Where the runs go."""
     out: Path | None = None
     """The result file; by default beside the runs."""
     accelerator: Literal["auto", "cpu", "gpu"] = "auto"
     """What to train on."""
+    processes: int = 1
+    """Rows to train at a time; a large GPU holds a dozen small models at once."""
 
 
 def main(arguments: list[str]) -> None:
@@ -28,6 +32,7 @@ def main(arguments: list[str]) -> None:
 
     from polymodal import studies
     from polymodal.cli import listing
+    from polymodal.reproduction import reproduce
 
     if not arguments or arguments[0] in ("-h", "--help"):
         print("Make a table of the seed documents again; killed, the same command goes on.\n")
@@ -40,4 +45,4 @@ def main(arguments: list[str]) -> None:
         prog=f"polymodal reproduce {arguments[0]}",
         description=studies.named(arguments[0]).about,
     )
-    studies.reproduce(arguments[0], **vars(options))
+    reproduce(arguments[0], **vars(options))

@@ -14,9 +14,11 @@ from polymodal.report.page import Section, write_report
 from polymodal.report.plot import Line, plot
 from polymodal.report.queries import Hit, QueryResult, queries_section
 from polymodal.report.scenes import scenes_section
-from polymodal.report.scores import Metric, metric_section
+from polymodal.report.scores import RETRIEVAL, Metric, metric_section
+from polymodal.report.uncertainty import uncertainty_section
 
 __all__ = [
+    "RETRIEVAL",
     "Hit",
     "Line",
     "Metric",
@@ -32,5 +34,6 @@ __all__ = [
     "plot",
     "queries_section",
     "scenes_section",
+    "uncertainty_section",
     "write_report",
 ]

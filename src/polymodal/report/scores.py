@@ -36,8 +36,14 @@ def _retrieval() -> dict[str, Metric]:
         )
         meaning = f"The place of {answer}, on average; 1 is best."
         found[f"{way}_mean"] = Metric(label="Mean rank", meaning=meaning, group=group, rising=False)
+        meaning = "mAP@R in %: whether all right answers come first, and in which order."
+        found[f"{way}_map_at_r"] = Metric(label="mAP@R", meaning=meaning, group=group)
     meaning = "The six recalls added up; 600 is perfect."
     found["rsum"] = Metric(label="rsum", meaning=meaning, group="Both ways")
+    for query, way in (("caption", "t2i"), ("image", "i2t")):
+        group = found[f"{way}_r1"].group
+        meaning = f"How well a {query}'s entropy tells wrong first answers; 0.5 tells nothing."
+        found[f"{query}_error_auroc"] = Metric(label="AUROC", meaning=meaning, group=group)
     folds = {
         f"fold_{name}": Metric(
             label=metric.label,

@@ -70,9 +70,7 @@ def ranks(
     return i2t, t2i
 
 
-def worse(
-    scores: Float[Tensor, "m n"], than: Float[Tensor, "..."], dim: int
-) -> Int[Tensor, " k"]:
+def worse(scores: Float[Tensor, "m n"], than: Float[Tensor, "..."], dim: int) -> Int[Tensor, " k"]:
     """How many scores along an axis of fewer than 2²⁴ are below what is asked."""
     if scores.is_cuda:
         return (scores < than).sum(dim)

@@ -4,17 +4,18 @@ A module here has `STUDIES`, its studies by name; `gaussian.py`'s `table1` is `g
 """
 
 import importlib
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from polymodal import catalogue, jobs
-from polymodal.errors import PolymodalError, unknown
-from polymodal.hardware import hardware
-from polymodal.results import PaperRow, Results, Row, summary, write
-from polymodal.runs import versions
+from polymodal import catalogue
+from polymodal.data.records import Dataset
+from polymodal.errors import unknown
+from polymodal.results import PaperRow
 from polymodal.training import Training
+
+Probe = Callable[[Any, Mapping[str, Dataset]], dict[str, float]]
+"""What is asked of a trained system, given the splits of its data."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +28,11 @@ class Recipe:
     training: Training
     encoder: str | None = None
     """A frozen image encoder whose features are computed once and shared by all rows."""
+    first: "Recipe | None" = None
+    """The phase before this one, whose weights it starts from."""
+    choices: tuple[tuple[str, tuple[Any, ...]], ...] = ()
+    """Settings that the validation split chooses, each with its values; of two phases, the first has
+    them, and the second takes what was chosen."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,14 +41,33 @@ class Study:
 
     about: str
     recipes: tuple[Recipe, ...]
+    worlds: tuple[Recipe, ...] = ()
+    """The same rows for embedded worlds, where those need other settings."""
+    at_scale: tuple[Recipe, ...] = ()
+    """The same rows with the paper's own sizes, rates and epochs, for as much data as it had."""
     quick: tuple[Recipe, ...]
     """The same path in minutes on two cores."""
     quick_data: str
-    data: str | None = None
-    """What it is made on; None where the user must say."""
+    data: tuple[str, ...] = ()
+    """What it is made on; nothing where the user must say."""
+    probe: Probe | None = None
+    """What is measured; by default the scores of a run."""
+    folds: bool = False
+    """Whether the table has means over folds (of 1000 images), where the test split has several."""
     paper: tuple[PaperRow, ...] = ()
     metrics: tuple[str, ...] = ()
     """The metrics of the table, in its order."""
+
+
+def rows_for(
+    study: Study, data: str, *, quick: bool = False, at_scale: bool = False
+) -> tuple[Recipe, ...]:
+    """The recipes of a study for a dataset, by whether it is the user's or a world."""
+    if quick:
+        return study.quick
+    if at_scale and study.at_scale:
+        return study.at_scale
+    return study.recipes if data.startswith("folder:") or not study.worlds else study.worlds
 
 
 def names() -> list[str]:
@@ -66,73 +91,3 @@ def named(name: str) -> Study:
         raise unknown("study", name, names())
     module, _, table = name.partition("/")
     return studies(module)[table]
-
-
-def reproduce(
-    name: str,
-    *,
-    data: str | None = None,
-    seeds: Sequence[int] = (0, 1, 2),
-    quick: bool = False,
-    folder: Path = Path("runs/reproduce"),
-    out: Path | None = None,
-    accelerator: Literal["auto", "cpu", "gpu"] = "auto",
-) -> Results:
-    """Train every recipe with every seed, and write and print the table; killed, it goes on."""
-    study = named(name)
-    where = data or (study.quick_data if quick else study.data)
-    if where is None:
-        raise PolymodalError(f"{name} needs data: give --data, for instance folder:PATH.")
-    if not seeds:
-        raise PolymodalError("--seeds needs at least one seed, such as --seeds 0.")
-    place = folder / (f"{name}-quick" if quick else name)
-    rows, protocols = [], {}
-    for recipe in study.quick if quick else study.recipes:
-        features = features_of(where, recipe.encoder, place.parent) if recipe.encoder else None
-        for seed in seeds:
-            training = replace(recipe.training, seed=seed, accelerator=accelerator)
-            jobs.say(f"{name}: {recipe.name}, seed {seed}")
-            metrics = jobs.train(
-                recipe.system,
-                recipe.model,
-                training,
-                data=where,
-                features=features,
-                run=place / f"{recipe.name.replace(' ', '-')}-{seed}",
-            )
-            scores = metrics["scores"]["test"]
-            rows.append(Row(name=recipe.name, data=where, seed=seed, metrics=scores))
-            protocols[recipe.name] = metrics["protocol"]
-    results = Results(
-        study=name,
-        command=jobs.command_line(),
-        hardware=hardware(),
-        versions=versions(),
-        protocol=common(protocols),
-        rows=rows,
-        paper=study.paper,
-    )
-    write(out or place / "results.json", results)
-    summary(results, study.metrics or None).print(f"{name}: {study.about}")
-    return results
-
-
-def features_of(data: str, encoder: str, folder: Path) -> Path:
-    """The features of a dataset, computed once for all rows."""
-    from polymodal.files import fingerprint
-
-    place = folder / f"features-{fingerprint([data, encoder])}"
-    jobs.compute_features(data, place, encoder)
-    return place
-
-
-def common(protocols: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """What all rows' protocols share; what differs is listed by row, so that nobody overlooks it."""
-    every = list(protocols.values())
-    shared = {k: v for k, v in every[0].items() if all(p.get(k) == v for p in every)}
-    shared.pop("seed", None)
-    differing = {
-        name: {k: v for k, v in protocol.items() if k not in shared and k != "seed"}
-        for name, protocol in protocols.items()
-    }
-    return {**shared, **({"by_row": differing} if any(differing.values()) else {})}

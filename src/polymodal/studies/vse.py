@@ -43,7 +43,7 @@ NEGATIVES = (
 STUDIES = {
     "negatives": Study(
         about="which negatives learn from captions that are true of many images",
-        data="scenes,size=64,train=4000,val=500,test=500",
+        data=("scenes,size=64,train=4000,val=500,test=500",),
         recipes=NEGATIVES,
         quick=tuple(
             replace(recipe, training=replace(recipe.training, max_steps=20)) for recipe in NEGATIVES
