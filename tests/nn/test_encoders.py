@@ -77,3 +77,19 @@ def test_pictures_of_another_size(vit):
         match=r"pictures of 32×32, but the data are 64×64\. Add ',size=32' to --data",
     ):
         describe(vit, 64)
+
+
+def test_tuned_norms_keep_their_moments_and_learn_all_the_same():
+    description = {"kind": "efficientnet-lite0"}
+    pictures = torch.randint(0, 255, (4, 3, 32, 32), dtype=torch.uint8)
+    for freeze in (True, False):
+        torch.manual_seed(0)
+        encoder = image_encoder(description, width=8, finetune=True, freeze_norm=freeze).train()
+        norm = next(m for m in encoder.modules() if isinstance(m, torch.nn.BatchNorm2d))
+        before = norm.running_mean.clone()
+        encoder(pictures).square().mean().backward()
+        assert torch.equal(norm.running_mean, before) == freeze
+        assert norm.weight.grad.abs().sum() > 0
+        names = set(encoder.state_dict())
+    frozen = image_encoder(description, width=8, finetune=False)
+    assert names == set(frozen.state_dict())

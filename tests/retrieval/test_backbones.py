@@ -156,3 +156,8 @@ def test_the_second_phase_must_read_alike(splits, models):
     moving = {name.split(".")[0] for name, p in tuned.named_parameters() if p.requires_grad}
     assert moving == {"images", "captions"}
     assert not any(p.requires_grad for p in tuned.captions.encoder.parameters())
+
+
+def test_norms_are_frozen_only_while_the_encoder_is_tuned():
+    with pytest.raises(PolymodalError, match="freeze_norm is about fine-tuning: give --finetune"):
+        vse.Config(freeze_norm=True)

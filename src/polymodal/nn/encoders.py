@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from polymodal.errors import PolymodalError, unknown
 from polymodal.nn.efficientnet import EfficientNetLite0
-from polymodal.nn.images import Backbone, ConvNet, Frozen, Standardised, describe_backbone
+from polymodal.nn.images import Backbone, ConvNet, Frozen, Standardised, Tuned, describe_backbone
 from polymodal.nn.texts import FrozenText, describe_text_model
 
 ANY_SIZE = ("dinov2", "dinov2_with_registers", "dinov3_vit")
@@ -61,7 +61,9 @@ def check_size(name: str, config: dict[str, Any], size: int) -> None:
         )
 
 
-def image_encoder(description: dict[str, Any], *, width: int, finetune: bool) -> nn.Module:
+def image_encoder(
+    description: dict[str, Any], *, width: int, finetune: bool, freeze_norm: bool = False
+) -> nn.Module:
     """The encoder of a description, its weights not yet loaded."""
     kind = description["kind"]
     if kind == "convnet":
@@ -69,7 +71,9 @@ def image_encoder(description: dict[str, Any], *, width: int, finetune: bool) ->
     if kind == "features":
         return Standardised(nn.Identity(), description["dim"])
     encoder = EfficientNetLite0() if kind == "efficientnet-lite0" else Backbone(description)
-    return Standardised(nn.Sequential(encoder) if finetune else Frozen(encoder), encoder.dim)
+    if not finetune:
+        return Standardised(Frozen(encoder), encoder.dim)
+    return Standardised((Tuned if freeze_norm else nn.Sequential)(encoder), encoder.dim)
 
 
 def load_pretrained(encoder: nn.Module) -> None:

@@ -100,6 +100,17 @@ class Frozen(nn.Sequential):
             return super().forward(images)
 
 
+class Tuned(nn.Sequential):
+    """An encoder that learns, but for its batch norms' moments: they stay those of its pretraining."""
+
+    def train(self, mode: bool = True) -> "Tuned":
+        super().train(mode)
+        for part in self.modules():
+            if isinstance(part, nn.modules.batchnorm._BatchNorm):
+                part.eval()
+        return self
+
+
 class Backbone(nn.Module):
     """An image model of transformers (ResNet, ViT, CLIP, DINOv2, …); its pooled output is the encoding."""
 

@@ -35,6 +35,8 @@ class Settings:
     """Channels of the convnet's first stage; each further stage doubles them."""
     finetune: bool = False
     """Train a pretrained image encoder too (the second phase; start it with --init RUN)."""
+    freeze_norm: bool = False
+    """While fine-tuning, keep the moments of its batch norms in place of each batch's own."""
     text_encoder: str = "gru"
     """gru (ours, from scratch) or a transformers text model that stays frozen: hub id or folder."""
     own_embeddings: bool = False
@@ -93,6 +95,8 @@ class Settings:
             raise PolymodalError(f"margin must be above 0, not {self.margin}: no margin, no loss.")
         if not 0 <= self.decay_at <= 1:
             raise PolymodalError(f"decay_at is a share of the budget, 0 to 1, not {self.decay_at}.")
+        if self.freeze_norm and not self.finetune:
+            raise PolymodalError("freeze_norm is about fine-tuning: give --finetune too.")
         if self.own_embeddings and self.text_encoder == "gru":
             raise PolymodalError(
                 "own_embeddings begins with those of one model of images and texts: give it as "
@@ -159,7 +163,12 @@ def image_part(config: Settings, learned: dict[str, Any]) -> nn.Module:
             "finetune moves the image encoder, but these are features that it made beforehand. "
             "Leave out --features, and start from the first phase with --init RUN."
         )
-    return image_encoder(encoder, width=config.convnet_width, finetune=config.finetune)
+    return image_encoder(
+        encoder,
+        width=config.convnet_width,
+        finetune=config.finetune,
+        freeze_norm=config.freeze_norm,
+    )
 
 
 def caption_part(config: Settings, learned: dict[str, Any]) -> nn.Module:
