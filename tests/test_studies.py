@@ -2,18 +2,11 @@
 
 import pytest
 
-from polymodal import reproduction, results
+from polymodal import jobs, results
 from polymodal.errors import PolymodalError
-from polymodal.reproduction import (
-    Task,
-    Trial,
-    common,
-    place,
-    reproduce,
-    settled,
-    trials_of,
-    with_settings,
-)
+from polymodal.reproduction import common, reproduce
+from polymodal.reproduction.choosing import Trial, settled, trials_of, with_settings
+from polymodal.reproduction.tasks import Task, place
 from polymodal.results import read
 from polymodal.runs import Run
 from polymodal.studies import named, names, rows_for
@@ -70,6 +63,7 @@ def test_all_rows_of_a_table_have_the_same_budget(table, data):
     recipes = rows_for(named(f"gaussian/{table}"), data)
     assert len({recipe.training for recipe in recipes}) == 1
     alike = [r for r in recipes if r.name != "GIE spherical mahalanobis" or table == "table1"]
+    assert len({r.choices for r in alike}) <= 2  # of VSE++ and of the Gaussian rows
     assert len({(r.model.embed_dim, r.model.hidden, r.model.lr) for r in alike}) == 1
 
 
@@ -108,29 +102,42 @@ def test_a_recipe_that_studies_share_has_one_run(tmp_path):
     assert here != place(task(tmp_path, lower), lower)
 
 
-def test_settings_are_tried_with_one_seed_and_the_best_taken_in_both_phases(tmp_path):
+def scored(trials, *scores):
+    """Trials with these scores on validation."""
+    return [
+        Trial(data=t.data, name=t.recipe.name, settings=t.chosen, score=score)
+        for t, score in zip(trials, scores, strict=True)
+    ]
+
+
+def test_settings_are_tried_with_one_seed_phase_after_phase(tmp_path):
     second = FEW_2[-1]
     tasks = [task(tmp_path, second, seed=seed) for seed in (0, 1)]
     trials = trials_of(tasks, seed=0)
     assert [t.recipe.first for t in trials] == [None, None]
     assert [t.recipe.model.log_var_start for t in trials] == [-1.0, -2.0]
-    scored = [
-        Trial(data="scenes", name=second.name, settings=t.chosen, score=score)
-        for t, score in zip(trials, (3.0, 7.0), strict=True)
-    ]
-    scored.append(Trial(data="other", name=second.name, settings={"log_var_start": 5.0}, score=9.0))
-    best = settled(tasks[1], scored)
-    assert best.chosen == {"log_var_start": -2.0}
-    assert list(best.tried.values()) == [3.0, 7.0]
-    assert best.recipe.model.log_var_start == best.recipe.first.model.log_var_start == -2.0
-    assert best.recipe.first == trials[1].recipe  # so that it is trained no second time
-    assert settled(tasks[0], []) == tasks[0]
+    elsewhere = Trial(data="other", name=second.name, settings={"log_var_start": 5.0}, score=9.0)
+    tasks = [settled(one, [*scored(trials, 3.0, 7.0), elsewhere]) for one in tasks]
+    for one in tasks:
+        assert one.chosen == {"log_var_start": -2.0}
+        assert one.recipe.model.log_var_start == one.recipe.first.model.log_var_start == -2.0
+        assert one.recipe.first == trials[1].recipe  # so that it is trained no second time
+    trials = trials_of(tasks, seed=0)
+    assert [t.recipe.model.lr for t in trials] == [1e-4, 3e-4]
+    assert {t.recipe.first for t in trials} == {tasks[0].recipe.first}
+    last = settled(tasks[1], scored(trials, 8.0, 4.0))
+    assert last.chosen == {"log_var_start": -2.0, "second phase: lr": 1e-4}
+    assert list(last.tried.values()) == [3.0, 7.0, 8.0, 4.0]
+    assert not trials_of([last], seed=1)
+    assert settled(last, []) == last
 
 
-def test_a_rate_is_chosen_for_the_first_phase_alone():
-    second = with_settings(FEW_2[0], {"lr": 0.5})
-    assert second.first.model.lr == 0.5
-    assert second.model.lr == FEW_2[0].model.lr
+def test_a_rate_is_chosen_for_its_own_phase(tmp_path):
+    (trial, _) = trials_of([task(tmp_path, FEW_2[0])], seed=0)
+    assert trial.recipe.model.lr == 2e-4
+    settled_task = settled(task(tmp_path, FEW_2[0]), scored([trial], 1.0))
+    assert settled_task.recipe.first.model.lr == 2e-4
+    assert settled_task.recipe.model.lr == FEW_2[0].model.lr
 
 
 @pytest.mark.slow
@@ -141,7 +148,7 @@ def test_the_quick_path_writes_a_table_and_goes_on(tmp_path, monkeypatch, capsys
     assert results.read(out).rows == found.rows
     shown = capsys.readouterr().out
     assert "hardest" in shown and "mean nothing" in shown.replace("\n", " ")
-    monkeypatch.setattr(reproduction.jobs, "fit", lambda *_, **__: pytest.fail("it trained again"))
+    monkeypatch.setattr(jobs, "fit", lambda *_, **__: pytest.fail("it trained again"))
     again = reproduce("vse/negatives", quick=True, seeds=(0, 1), folder=tmp_path, out=out)
     assert again.rows == found.rows
 
@@ -163,11 +170,10 @@ def test_the_quick_path_of_every_gaussian_study(table, quick_folder):
     assert set(study.metrics) <= {name for row in found.rows for name in row.metrics}
     assert read(quick_folder / "quick" / f"gaussian/{table}.json").rows == found.rows
     runs = list((quick_folder / "quick" / "runs").iterdir())
-    assert len(runs) == (
-        22 if table == "table1" else 33
-    )  # two choices a row, then the second phase
+    assert len(runs) == (22 if table == "table1" else 44)  # two choices a row and phase
     chosen = found.protocol["by_row"][f"VSE++, {study.quick_data}"]
-    assert chosen["chosen"]["lr"] in (2e-4, 5e-4) and len(chosen["tried"]) == 2
+    assert chosen["chosen"]["lr"] in (2e-4, 5e-4)
+    assert len(chosen["tried"]) == (4 if table == "table2" else 2)
     assert not any((run / "checkpoints").exists() for run in runs)
 
 

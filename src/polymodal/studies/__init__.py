@@ -31,8 +31,8 @@ class Recipe:
     first: "Recipe | None" = None
     """The phase before this one, whose weights it starts from."""
     choices: tuple[tuple[str, tuple[Any, ...]], ...] = ()
-    """Settings that the validation split chooses, each with its values; of two phases, the first has
-    them, and the second takes what was chosen."""
+    """Settings that the validation split chooses, each with its values; of two phases, the first one's
+    are chosen first."""
 
 
 @dataclass(frozen=True, kw_only=True)

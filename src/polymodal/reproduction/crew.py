@@ -1,0 +1,50 @@
+"""Several rows at a time, each in a process of its own."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from typing import Any, TypeVar
+
+from polymodal import jobs
+from polymodal.errors import PolymodalError
+from polymodal.reproduction.tasks import Task
+
+T = TypeVar("T")
+
+
+def run_all(work: Callable[[Task], T], tasks: Sequence[Task], processes: int) -> list[T]:
+    """Work on every task and give what comes of it in their order; several at a time where asked."""
+    if processes == 1:
+        return [work(task) for task in tasks]
+    context = get_context("spawn")  # CUDA does not survive a fork
+    with ProcessPoolExecutor(processes, mp_context=context, initializer=hush) as pool:
+        waiting = {pool.submit(work, task): task for task in tasks}
+        follow(waiting)
+        return [future.result() for future in waiting]
+
+
+def follow(waiting: Mapping["Future[Any]", Task]) -> None:
+    """Say what is finished as it comes; what failed is told at the end, when the rest is safe."""
+    failed: list[str] = []
+    for place, future in enumerate(as_completed(waiting), 1):
+        error = future.exception()
+        label = str(waiting[future])
+        if error:
+            failed.append(f"{label}: {error}")
+        jobs.say(f"[{place} of {len(waiting)}] {label}{' FAILED' if error else ''}")
+    if failed:
+        raise PolymodalError(
+            f"{len(failed)} of {len(waiting)} rows failed; the others are kept, and the same command "
+            "goes on:\n  " + "\n  ".join(failed)
+        )
+
+
+def hush() -> None:
+    """A process of many: one thread, and no bars that would tear each other."""
+    import torch
+
+    torch.set_num_threads(1)
+    silence = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silence, 1)
+    os.dup2(silence, 2)
