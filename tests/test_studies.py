@@ -178,6 +178,15 @@ def test_the_quick_path_of_every_gaussian_study(table, quick_folder):
 
 
 @pytest.mark.slow
+def test_the_quick_path_beyond_the_paper(quick_folder):
+    found = reproduce(
+        "beyond/losses", quick=True, seeds=(0,), folder=quick_folder, accelerator="cpu"
+    )
+    assert {row.name for row in found.rows} >= {"VSE++ infonce", "GCIE wasserstein sigmoid"}
+    assert "caption_error_auroc" in found.rows[-1].metrics
+
+
+@pytest.mark.slow
 def test_several_processes_make_the_same_table(tmp_path):
     def made(folder, processes):
         return reproduce(
