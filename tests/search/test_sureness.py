@@ -8,7 +8,7 @@ from clusters import clustered
 from polymodal.errors import PolymodalError
 from polymodal.gaussian import DiagonalGaussian
 from polymodal.search import Calibration, Sureness, calibrate
-from polymodal.search.sureness import FIRST, GROUP, WORDS, fit, word_for
+from polymodal.search.sureness import FIRST, GROUP, WORDS, fit, telling, word_for
 
 
 def drawn(rising: bool, count: int = 4000):
@@ -129,3 +129,14 @@ def test_few_queries_teach_nothing():
     images, captions, owner = pairs(noise=1.0)
     with pytest.raises(PolymodalError, match="19 queries are too few"):
         calibrate("kl", images, captions[:19], owner[:19], items="image", split="val")
+
+
+def test_the_signal_that_tells_more_is_taken():
+    images, captions, owner = pairs(noise=2.0)
+    alike = DiagonalGaussian(captions.mean, torch.randn(120, 16, generator=torch.manual_seed(0)))
+    found = calibrate("csd", images, alike, owner, items="image", split="val")
+    assert found.signal == "best_score"  # these variances are drawn at random
+    assert telling(np.arange(4.0), np.array([0.0, 0, 1, 1])) == 0.5
+    assert telling(np.arange(4.0), np.array([1.0, 1, 0, 0])) == 0.5
+    assert telling(np.ones(4), np.array([0.0, 1, 0, 1])) == 0
+    assert telling(np.arange(4.0), np.ones(4)) == 0

@@ -9,7 +9,7 @@ import torch
 from polymodal.gaussian import DiagonalGaussian
 from polymodal.search.facing import Side, other
 from polymodal.search.index import Index
-from polymodal.search.sureness import Calibration, Sureness, signal_of
+from polymodal.search.sureness import Signal, Sureness, signals
 from polymodal.similarity import Embeddings
 
 
@@ -75,7 +75,7 @@ def answers(
     queries = queries.to(index.embeddings.device)
     asked = side or other(index.side)
     scores, places = index.search(queries, k, where, side)
-    _, signal = signal_of(queries, scores[:, 0])
+    told = signals(queries, scores[:, 0])
     found = []
     for row, name in enumerate(names):
         hits = zip(places[row].tolist(), scores[row].tolist(), strict=True)
@@ -84,7 +84,7 @@ def answers(
                 query=name,
                 asked=asked,
                 hits=tuple(hit(index, place, score) for place, score in hits),
-                sureness=how_sure(index, asked, signal[row].item()),
+                sureness=how_sure(index, asked, {k: v[row].item() for k, v in told.items()}),
                 entropy=entropy(queries, row),
             )
         )
@@ -105,9 +105,9 @@ def entropy(embeddings: Embeddings, place: int) -> float | None:
     return None
 
 
-def how_sure(index: Index, asked: Side, signal: float) -> Sureness:
+def how_sure(index: Index, asked: Side, told: Mapping[Signal, float]) -> Sureness:
     """A word for an answer where the index knows one for queries of that side."""
     known = index.calibration
     if asked == index.side:
         return Sureness(why=f"no labels say which {asked}s are alike")
-    return known.sureness(signal) if isinstance(known, Calibration) else Sureness(why=known)
+    return Sureness(why=known) if isinstance(known, str) else known.sureness(told[known.signal])

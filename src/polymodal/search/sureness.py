@@ -1,8 +1,8 @@
 """How sure an answer is: how often queries like it were answered rightly, on a split with known answers.
 
-The signal is the query's log det Σ where queries are Gaussian, and otherwise the score of its best hit.
-Which of its values mean a right answer is learned, not assumed: isotonic regression finds the chance
-that rises with the signal, or falls, whichever the split shows.
+The signal is the score of a query's best hit or, where queries are Gaussian, their log det Σ, whichever
+tells right answers from wrong ones better on that split. Which of its values mean a right answer is
+learned, not assumed: isotonic regression finds the chance that rises with the signal, or falls.
 """
 
 import warnings
@@ -90,11 +90,21 @@ class Calibration:
         return Sureness(word=word_for(chance), chance=chance, why=why)
 
 
-def signal_of(queries: Embeddings, best: Float[Tensor, " q"]) -> tuple[Signal, Float[Tensor, " q"]]:
-    """What tells how sure the answers to some queries are, given the scores of their best hits."""
+def signals(queries: Embeddings, best: Float[Tensor, " q"]) -> dict[Signal, Float[Tensor, " q"]]:
+    """What may tell how sure the answers to some queries are, given the scores of their best hits."""
+    found: dict[Signal, Tensor] = {"best_score": best}
     if isinstance(queries, DiagonalGaussian):
-        return "log_det", queries.log_det()
-    return "best_score", best
+        found["log_det"] = queries.log_det()
+    return found
+
+
+def telling(values: Float[np.ndarray, " q"], right: Float[np.ndarray, " q"]) -> float:
+    """How far the AUROC of being right as told by a signal is from a half, either way."""
+    from sklearn.metrics import roc_auc_score
+
+    if len(set(right)) == 1:
+        return 0.0
+    return abs(float(roc_auc_score(right, values)) - 0.5)
 
 
 @torch.no_grad()
@@ -113,22 +123,22 @@ def calibrate(
         (captions, by_caption, images) if items == "image" else (images, by_image, captions)
     )
     best, _ = top_k(asked_first(similarity, items), queries, found, 1)
-    signal, values = signal_of(queries, best[:, 0])
-    if len(values) < GROUP:
+    if len(rank) < GROUP:
         raise PolymodalError(
-            f"{len(values)} queries are too few to learn from how sure an answer is; "
+            f"{len(rank)} queries are too few to learn from how sure an answer is; "
             f"{GROUP} are needed."
         )
-    points, chances, tells = fit(
-        values.double().cpu().numpy(), (rank < FIRST).double().cpu().numpy()
-    )
+    right = (rank < FIRST).double().cpu().numpy()
+    told = {name: v.double().cpu().numpy() for name, v in signals(queries, best[:, 0]).items()}
+    signal = max(told, key=lambda name: telling(told[name], right))
+    points, chances, tells = fit(told[signal], right)
     return Calibration(
         signal=signal,
         values=points,
         chances=chances,
         tells=tells,
         asked=other(items),
-        queries=len(values),
+        queries=len(rank),
         items=len(found),
         split=split,
     )
