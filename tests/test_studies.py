@@ -40,6 +40,11 @@ def test_data_must_be_given_where_the_study_has_none():
         reproduce("vse/coco")
 
 
+def test_a_study_of_drawn_truth_refuses_a_folder_before_it_trains():
+    with pytest.raises(PolymodalError, match="gaussian/extent needs the objects and boxes"):
+        reproduce("gaussian/extent", data=("folder:photos",))
+
+
 def test_seeds_and_processes_are_at_least_one():
     with pytest.raises(PolymodalError, match="at least one seed"):
         reproduce("vse/negatives", quick=True, seeds=())

@@ -157,8 +157,9 @@ def conclude(
         "hardware": hardware(),
         "curves": curves,
     }
+    metrics["symptoms"] = system.symptoms(metrics["scores"]["val"])
     run.finish(metrics)
-    for symptom in system.symptoms(metrics["scores"]["val"]):
+    for symptom in metrics["symptoms"]:
         say(symptom)
     chosen = metrics["selected"]
     say(
@@ -191,8 +192,10 @@ def evaluate(
     if split not in splits:
         raise PolymodalError(f"{data} has no split {split!r}, only {', '.join(splits)}.")
     system = load(run, device)
+    scores = system.evaluate(splits[split])
     return {
-        "scores": {split: system.evaluate(splits[split])},
+        "scores": {split: scores},
+        "symptoms": system.symptoms(scores),
         "protocol": protocol(system, {split: splits[split]}, {**settings, "data": data}),
         "versions": versions(),
         "hardware": hardware(),

@@ -71,3 +71,12 @@ def test_guessing_is_a_column():
     assert (column["t2i_r10"], column["fold_t2i_r1"]) == (50, 10)
     del counts["captions"]
     assert chance_column(found) == {}
+
+
+def test_what_is_wrong_with_a_model_is_named(run, capsys, monkeypatch):
+    from polymodal.retrieval import Retrieval
+
+    monkeypatch.setattr(Retrieval, "symptoms", lambda self, scores: ["Its variances are stuck."])
+    assert main(["evaluate", str(run)]) == 0
+    assert "Its variances are stuck." in capsys.readouterr().err
+    assert jobs.evaluate(run)["symptoms"] == ["Its variances are stuck."]

@@ -10,6 +10,7 @@ from polymodal.data.records import Caption, Record
 from polymodal.data.sources import look_at
 from polymodal.errors import PolymodalError
 from polymodal.gaussian import DiagonalGaussian
+from polymodal.retrieval import parts as parts_of
 from polymodal.retrieval import probes
 from polymodal.similarity import wasserstein
 
@@ -45,14 +46,14 @@ class Blind(Knowing):
 
 def test_a_box_is_cut_where_it_lies():
     image = np.arange(8 * 8 * 3, dtype=np.uint8).reshape(8, 8, 3)
-    assert np.array_equal(probes.cut(image, (0.25, 0.5, 0.75, 1.0)), image[4:8, 2:6])
-    assert probes.cut(image, (0.99, 0.99, 0.99, 0.99)).shape == (1, 1, 3)
+    assert np.array_equal(parts_of.cut(image, (0.25, 0.5, 0.75, 1.0)), image[4:8, 2:6])
+    assert parts_of.cut(image, (0.99, 0.99, 0.99, 0.99)).shape == (1, 1, 3)
 
 
 def test_a_square_around_an_object_holds_all_of_it_and_stays_inside():
     for i in range(len(SCENES)):
         for thing in SCENES[i].scene.things:
-            box = [64 * share for share in probes.around(thing, 64)]
+            box = [64 * share for share in parts_of.around(thing, 64)]
             assert min(box) >= 0 and max(box) <= 64
             assert box[2] - box[0] == pytest.approx(box[3] - box[1])
             x0, y0, x1, y1 = thing.box
@@ -62,7 +63,7 @@ def test_a_square_around_an_object_holds_all_of_it_and_stays_inside():
 def test_parts_are_the_largest_three_that_are_small_enough():
     counts = []
     for i in range(len(SCENES)):
-        parts = probes.object_parts(SCENES[i])
+        parts = parts_of.object_parts(SCENES[i])
         counts.append(len(parts))
         for part in parts:
             h, w = part.crop.shape[:2]
@@ -74,7 +75,7 @@ def test_parts_are_the_largest_three_that_are_small_enough():
 
 def test_parts_need_the_truth():
     with pytest.raises(PolymodalError, match="drawn worlds alone"):
-        probes.object_parts(Record("1", np.zeros((8, 8, 3), np.uint8), (Caption("a dog"),)))
+        parts_of.object_parts(Record("1", np.zeros((8, 8, 3), np.uint8), (Caption("a dog"),)))
 
 
 def test_extent_is_perfect_for_a_system_that_knows_and_half_for_a_blind_one():
@@ -82,7 +83,7 @@ def test_extent_is_perfect_for_a_system_that_knows_and_half_for_a_blind_one():
     assert knows["image_balanced"] == knows["caption_balanced"] == 100
     blind = probes.extent_of(Blind(), {"test": SCENES})
     assert blind["caption_given_crop"] == 100 and blind["caption_given_whole"] == 0
-    assert blind["items"] == sum(len(probes.object_parts(SCENES[i])) for i in range(12))
+    assert blind["items"] == sum(len(parts_of.object_parts(SCENES[i])) for i in range(12))
 
 
 def test_extent_says_that_there_is_nothing_to_crop():
@@ -124,8 +125,8 @@ class Photos:
 
 
 def test_photographs_are_cut_in_the_middle_and_their_captions_halved():
-    assert probes.text_pairs(Photos())[1] == ("one two three four", "one two")
-    whole, part = probes.image_pairs(Photos())[0]
+    assert parts_of.text_pairs(Photos())[1] == ("one two three four", "one two")
+    whole, part = parts_of.image_pairs(Photos())[0]
     assert whole.shape == (64, 64, 3)
     assert part.shape[0] * part.shape[1] / 64**2 == pytest.approx(0.2, abs=0.02)
 
@@ -138,7 +139,7 @@ def test_the_papers_examples_are_found_by_their_ids():
 
 
 def test_boxes_of_the_examples_lie_within_their_images():
-    for example in probes.EXAMPLES:
+    for example in parts_of.EXAMPLES:
         for text, (left, top, right, bottom) in example.parts.values():
             assert 0 <= left < right <= 1 and 0 <= top < bottom <= 1
             assert text.rstrip(".").split()[-1].lower() in example.text.lower()
@@ -150,3 +151,29 @@ def test_doubt_that_knows_the_failures_has_no_risk_among_the_surest():
     assert known["auroc"] == 100
     assert (known["risk_10"], known["risk_50"], known["risk_100"]) == (0, 0, 50)
     assert "auroc" not in probes.doubt(torch.zeros(4, dtype=torch.long), torch.arange(4.0))
+
+
+class Certain:
+    """Four images in a row and a caption each; the last two captions point at their neighbour's image,
+    and are as wide as they are wrong."""
+
+    device = torch.device("cpu")
+    measure = staticmethod(wasserstein)
+
+    def encode_dataset(self, dataset):
+        return DiagonalGaussian(torch.arange(4.0)[:, None], torch.zeros(4, 1))
+
+    def encode_texts(self, texts):
+        means = torch.tensor([0.0, 1.0, 3.0, 2.0])[:, None]
+        return DiagonalGaussian(means, torch.tensor([-0.2, -0.1, 0.8, 0.9])[:, None])
+
+
+def test_uncertainty_is_told_by_entropy_and_by_the_first_answers_score():
+    photos = Photos(ids=("a", "b", "c", "d"), texts=("one", "two", "three", "four"))
+    found = probes.uncertainty_of(Certain(), {"test": photos})
+    assert found["caption_auroc"] == 100
+    assert (found["caption_risk_50"], found["caption_risk_100"]) == (0, 50)
+    assert found["caption_score_auroc"] == 100  # the wide captions are farther from every image
+    assert "caption_error_auroc" not in found
+    assert found["image_auroc"] == 50  # all images are equally wide
+    assert found["caption_entropy_mean"] == pytest.approx(0.35)

@@ -141,3 +141,23 @@ def test_images_are_lifted_once():
     ranks(replace(kl, image=counted), draw(3, 4), draw(30, 4), torch.arange(30) % 3, block=5)
     top_k(replace(kl, image=counted), draw(2, 4), draw(30, 4), 3, block=5)
     assert lifted == [3, 2]
+
+
+def test_ranks_are_counted_exactly_whatever_precision_is_around():
+    make = torch.Generator().manual_seed(0)
+    images = torch.randn(60, 8, generator=make)
+    captions = torch.randn(1200, 8, generator=make)
+    owner = torch.arange(1200) // 20
+    plain = ranks(cosine, images, captions, owner)
+    with torch.autocast("cpu", torch.bfloat16):
+        around = ranks(cosine, images, captions, owner)
+    assert all(torch.equal(a, b) for a, b in zip(plain, around, strict=True))
+
+    def rough(x, y):
+        return cosine(x, y).bfloat16()
+
+    def again(x, y):
+        return cosine(x, y).bfloat16().float()
+
+    exact = ranks(again, images, captions, owner)
+    assert torch.equal(ranks(rough, images, captions, owner)[0], exact[0])

@@ -69,7 +69,7 @@ PCME = {
 
 def test_pcme_overfits_one_batch(splits):
     system = tiny(splits, **PCME)
-    losses = descend(system, splits, 200)
+    losses = descend(system, splits, 240)
     assert losses[0] > 5
     assert losses[-1] < 0.2
     assert system.loss.bias.item() != 5.0
@@ -90,6 +90,18 @@ def test_the_divergence_from_the_standard_gaussian_is_added(splits):
     kl = [side.kl(DiagonalGaussian(zero, zero)).sum() / 24 for side in (images, captions)]
     expected = plain.training_step(batch, 0)["loss"] + 0.5 * sum(kl)
     torch.testing.assert_close(held.training_step(batch, 0)["loss"], expected)
+
+
+def test_beside_the_sigmoid_the_divergence_weighs_as_in_pcme(splits):
+    """PCME++ takes twice the mean over all b² pairs, and β times the mean divergence of each side."""
+    how = {"similarity": "csd", "loss": "sigmoid", "scale": 5.0, "bias": 5.0}
+    batch = tiny(splits, **how).examples(splits["train"]).batch(torch.arange(8).numpy())
+    plain, held = (tiny(splits, vib=vib, **how) for vib in (0.0, 0.5))
+    images, captions = plain.embed_images(batch.images), plain.captions(batch.tokens, batch.lengths)
+    zero = torch.zeros_like(images.mean)
+    means = [side.kl(DiagonalGaussian(zero, zero)).mean() / 24 for side in (images, captions)]
+    theirs = 2 * plain.training_step(batch, 0)["loss"] / 8**2 + 0.5 * sum(means)
+    torch.testing.assert_close(2 * held.training_step(batch, 0)["loss"] / 8**2, theirs)
 
 
 def test_only_gaussian_sides_diverge(splits):

@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> None:
         found = jobs.evaluate(run, **asked)
         columns = found["scores"] | chance_column(found)
         scores_table(columns).print(f"{run} on {found['protocol']['data']}")
-        for remark in remarks(run, found):
+        for remark in [*found["symptoms"], *remarks(run, found)]:
             jobs.say(remark)
         if out:
             write_scores(out, found)

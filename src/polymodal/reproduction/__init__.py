@@ -35,6 +35,11 @@ def reproduce(
     where = tuple(data) or ((study.quick_data,) if quick else study.data)
     if not where:
         raise PolymodalError(f"{name} needs data: give --data, for instance folder:PATH.")
+    if study.drawn and any(one.startswith("folder:") for one in where):
+        raise PolymodalError(
+            f"{name} needs the objects and boxes of a drawn world, which a folder does not have. "
+            f"Leave --data out, or give a world such as {study.quick_data}."
+        )
     if not seeds:
         raise PolymodalError("--seeds needs at least one seed, such as --seeds 0.")
     if processes < 1:

@@ -31,7 +31,7 @@ def follow(waiting: Mapping["Future[Any]", Task]) -> None:
         error = future.exception()
         label = str(waiting[future])
         if error:
-            failed.append(f"{label}: {error}")
+            failed.append(f"{label}: {type(error).__name__}: {error}")
         jobs.say(f"[{place} of {len(waiting)}] {label}{' FAILED' if error else ''}")
     if failed:
         raise PolymodalError(

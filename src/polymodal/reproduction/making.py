@@ -29,10 +29,9 @@ def make(task: Task) -> Made:
     scores = measure(task, run, study.probe) if study.probe else metrics["scores"]["test"]
     scores = by_folds(scores) if study.folds else scores
     row = Row(name=task.recipe.name, data=task.data, seed=task.seed, metrics=scores)
-    if task.chosen:
-        told = {"chosen": dict(task.chosen), "tried": dict(task.tried)}
-        metrics = {**metrics, "protocol": {**metrics["protocol"], **told}}
-    return Made(row=row, metrics=metrics)
+    told = {"chosen": dict(task.chosen), "tried": dict(task.tried)} if task.chosen else {}
+    told |= {"symptoms": metrics["symptoms"]} if metrics["symptoms"] else {}
+    return Made(row=row, metrics={**metrics, "protocol": {**metrics["protocol"], **told}})
 
 
 def measure(task: Task, run: Path, probe: Callable[..., dict[str, float]]) -> dict[str, float]:

@@ -62,6 +62,11 @@ class PairLoss(nn.Module):
             self.log_scale.clamp_(max=math.log(MOST))
         return self.log_scale.exp() * scores
 
+    def weight(self, b: int) -> float:
+        """How many times a term of one item counts: once beside a sum over b pairs, b/2 times beside the
+        sigmoid's over all b², of which PCME++ takes twice the mean."""
+        return 0.5 * b if self.config.loss == "sigmoid" else 1.0
+
     def symptom(self, loss: float) -> str | None:
         """What a loss that stays at this value means, in plain words, or None if it is healthy."""
         stuck = float(self.alike)

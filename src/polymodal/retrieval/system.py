@@ -104,7 +104,8 @@ class Retrieval(LightningModule):
         warm = self.global_step < self.config.warmup
         loss = self.loss(self.measure(images, captions), gather(batch.owner), warm)
         if self.vib:
-            loss = loss + self.vib * (excess(images) + excess(captions))
+            weight = self.vib * self.loss.weight(len(images))
+            loss = loss + weight * (excess(images) + excess(captions))
         return {"loss": loss, "shown": loss.detach() / len(images)}
 
     def configure_optimizers(self) -> Any:

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from polymodal.similarity.lifting import Held, Lifting, Measure, hold
+from polymodal.similarity.lifting import Held, Lifting, Measure, exact, hold
 
 TIE = 1e-6
 """Scores that differ by less than this, or this share of their size, are one score, rounded twice."""
@@ -22,7 +22,8 @@ ALIGNED = 128
 
 
 def columns(rows: int, embeddings: Any) -> int:
-    """How many columns a block has: within `BYTES` in float32, as scores and as lifted vectors."""
+    """How many columns a block has: within `BYTES` in float32 (`ACCELERATED` on a GPU), as scores and as
+    lifted vectors."""
     width = 2 * embeddings.shape[-1] if hasattr(embeddings, "shape") else 1
     there = ACCELERATED if on_accelerator(embeddings) else BYTES
     found = max(1, there // (4 * max(rows, width)))
@@ -46,7 +47,7 @@ def ranks(
 
     Caption j belongs to image `owner[j]`. A tie counts against the model, and so does a NaN: one
     that gives every pair the same score is last, not first. `block` captions are scored at a time,
-    or as many as keep a block of scores within 64 MiB.
+    or as many as keep a block of scores within 64 MiB (128 on a GPU).
     """
     m, n = len(images), len(captions)
     block = block or columns(m, captions)
@@ -76,9 +77,10 @@ def worse(scores: Float[Tensor, "m n"], than: Float[Tensor, "..."], dim: int) ->
         return (scores < than).sum(dim)
     # on a CPU zeros and ones are counted by a product, many times faster than booleans are, and
     # exactly: float32 has all whole numbers below 2²⁴
-    marks = torch.lt(scores, than, out=torch.empty_like(scores))
+    marks = torch.lt(scores, than, out=torch.empty(scores.shape))
     ones = marks.new_ones(marks.shape[dim])
-    return (marks @ ones if dim == 1 else ones @ marks).long()
+    with exact(marks):
+        return (marks @ ones if dim == 1 else ones @ marks).long()
 
 
 @torch.no_grad()

@@ -50,6 +50,8 @@ class Study:
     quick_data: str
     data: tuple[str, ...] = ()
     """What it is made on; nothing where the user must say."""
+    drawn: bool = False
+    """Whether it needs the truth of a drawn world."""
     probe: Probe | None = None
     """What is measured; by default the scores of a run."""
     folds: bool = False

@@ -194,6 +194,7 @@ STUDIES = {
     "extent": probed(
         "whether the description, or the image, of the right extent is chosen (§3.4); drawn worlds",
         extent_of,
+        drawn=True,
         paper=tuple(PaperRow(name=name, metrics=row) for name, row in EXTENT.items()),
         metrics=(
             "image_given_crop", "image_given_whole", "image_balanced",
