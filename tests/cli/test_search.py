@@ -2,9 +2,11 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
+from polymodal import indexing
 from polymodal.cli import main
 from toys import train_squares
 
@@ -51,6 +53,39 @@ def test_search_prints_writes_and_shows(places, squares, tmp_path, capsys):
     assert f"Wrote {tmp_path / 'a.html'}." in flat(printed.err)
 
 
+def test_search_finds_pictures_from_another_folder(places, squares, tmp_path, monkeypatch):
+    monkeypatch.chdir(squares.parent)
+    out, data = str(tmp_path / "index"), f"folder:{squares.name},size=32"
+    assert main(["index", str(places / "run"), "--out", out, "--data", data]) == 0
+    monkeypatch.chdir(tmp_path)
+    assert main(["search", "index", "something red", "-k", "2", "--html", "a.html"]) == 0
+    assert Path("a.html").read_text("utf-8").count("<img") == 2
+
+
+def test_search_takes_how_widely_to_look(places, monkeypatch):
+    asked, ask = [], indexing.ask_index
+
+    def noting(index, **how):
+        asked.append({name: how[name] for name in ("probes", "effort", "oversample")})
+        return ask(index, **how)
+
+    monkeypatch.setattr(indexing, "ask_index", noting)
+    index = str(places / "index")
+    assert main(["search", index, "red", "--effort", "64", "--oversample", "2"]) == 0
+    assert main(["search", index, "red", "--probes", "5"]) == 0
+    assert asked == [
+        {"probes": None, "effort": 64, "oversample": 2},
+        {"probes": 5, "effort": None, "oversample": None},
+    ]
+
+
+def test_help_names_what_is_asked_for(capsys):
+    for verb, line in (("index", "[OPTIONS] RUN"), ("search", "[OPTIONS] INDEX [TEXT ...]")):
+        with pytest.raises(SystemExit):
+            main([verb, "--help"])
+        assert f"usage: polymodal {verb} [-h] {line}\n" in capsys.readouterr().out
+
+
 def test_a_run_that_was_moved(places, tmp_path, capsys):
     shutil.copytree(places / "run", tmp_path / "run")
     shutil.copytree(places / "index", tmp_path / "index")
@@ -65,6 +100,7 @@ def test_a_run_that_was_moved(places, tmp_path, capsys):
     ("arguments", "message"),
     [
         (["search", "INDEX", "red", "-k", "0"], "k must be 1 or more, not 0"),
+        (["search", "INDEX", "red", "--effort", "0"], "effort must be 1 or more, not 0"),
         (["search", "INDEX", "red", "-k", "33"], "k is 33, but the index has 32 items"),
         (["search", "INDEX", ""], "The query '' has no words"),
         (["search", "INDEX"], "Ask for something"),

@@ -10,8 +10,9 @@ from PIL import Image
 from polymodal.errors import PolymodalError
 from polymodal.indexing import index_run
 from polymodal.loading import load
+from polymodal.retrieval import asking
 from polymodal.retrieval.asking import ask, identity, strange_words
-from polymodal.search import Answer, open_index
+from polymodal.search import Answer, Index, Settings, open_index
 from toys import train_squares
 
 
@@ -113,6 +114,54 @@ def test_identity_is_that_of_weights_and_settings(runs):
     changed = load(runs / "a")
     changed.reader = type(changed.reader)((*changed.reader.words[:-1], "other"))
     assert identity(first) != identity(changed)
+
+
+def test_weights_are_hashed_once_and_again_when_they_change(runs, monkeypatch):
+    system, index, hashed = load(runs / "a"), open_index(runs / "index"), []
+    real = asking.fingerprint
+
+    def noting(*given):
+        hashed.append(1)
+        return real(*given)
+
+    monkeypatch.setattr(asking, "fingerprint", noting)
+    for _ in range(3):
+        ask(system, "something red", index=index)
+    assert len(hashed) == 1
+    assert ask(system, [], index=index) == ask(load(runs / "b"), [], index=index) == []
+    assert len(hashed) == 1
+
+    weight = next(system.parameters())
+    with torch.no_grad():
+        weight += 1e-3
+    for _ in range(2):
+        with pytest.raises(PolymodalError, match="with another model"):
+            ask(system, "something red", index=index)
+    system.load_state_dict(load(runs / "a").state_dict())
+    assert ask(system, "something red", index=index, k=1)
+    weight.data = weight.data + 1
+    with pytest.raises(PolymodalError, match="with another model"):
+        ask(system, "something red", index=index)
+    system.load_state_dict(load(runs / "a").state_dict(), assign=True)
+    assert ask(system, "something red", index=index, k=1)
+    system.half().float()  # in the old place perhaps, but not the old weights
+    with pytest.raises(PolymodalError, match="with another model"):
+        ask(system, "something red", index=index)
+
+
+def test_how_widely_is_searched(runs, system, monkeypatch):
+    used, search = [], Index.search
+
+    def noting(self, *given):
+        used.append(self.settings)
+        return search(self, *given)
+
+    monkeypatch.setattr(Index, "search", noting)
+    for how in ({"probes": 3, "effort": 4, "oversample": 5}, {}):
+        system.search("something red", index=runs / "index", **how)
+        assert used.pop() == Settings(**how)
+    with pytest.raises(PolymodalError, match="effort must be 1 or more, not 0"):
+        system.search("something red", index=runs / "index", effort=0)
 
 
 def test_a_system_searches_by_itself(runs, system, squares):

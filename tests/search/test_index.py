@@ -13,6 +13,7 @@ from polymodal.gaussian import DiagonalGaussian
 from polymodal.search import Settings, build
 from polymodal.search import index as module
 from polymodal.search.facing import facing
+from polymodal.search.index import check_settings
 from polymodal.similarity import measure
 
 SIDES = ("image", "caption")
@@ -76,14 +77,16 @@ def test_candidates_are_scored_exactly(kind):
     torch.testing.assert_close(scores.double(), expected, rtol=1e-4, atol=1e-5)
 
 
-def test_a_list_that_leads_to_too_few_is_made_up_for():
-    items, queries = clustered(300), clustered(9, seed=1)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_list_that_leads_to_too_few_is_made_up_for(dtype):
+    items, queries = clustered(300).to(dtype), clustered(9, seed=1)
     settings = Settings(kind="ivf", lists=100, probes=1)  # three items a list
     exact = build(items, numbered(300), side="image", measure="csd")
     index = build(items, numbered(300), side="image", measure="csd", settings=settings)
     short = (index.nearest.candidates(queries, 20) < 0).any(1)
     assert short.any()
     found, expected = index.search(queries, 20), exact.search(queries, 20)
+    assert found[0].dtype == dtype
     torch.testing.assert_close(found[0][short], expected[0][short])
     assert (found[1] >= 0).all()
 
@@ -164,6 +167,25 @@ def test_memory_is_bounded_whatever_the_number_of_items(count, where, monkeypatc
     assert largest.numbers <= 128 * 2 * 16
 
 
+def test_an_index_is_searched_as_widely_as_asked():
+    items, queries = clustered(3000), clustered(50, seed=1)
+    how = {"side": "image", "measure": "wasserstein"}
+    truth = build(items, numbered(3000), **how).search(queries)[1]
+    for settings, wide in (
+        (Settings(kind="ivf", probes=1, oversample=1), {"probes": 64}),
+        (Settings(kind="hnsw", links=4, effort=1, oversample=1), {"effort": 256}),
+        (Settings(kind="hnsw", links=4, effort=1, oversample=1), {"oversample": 25}),
+    ):
+        index = build(items, numbered(3000), **how, settings=settings)
+        assert index.tuned() is index
+        wider = index.tuned(**wide)
+        few, most = recall(index.search(queries)[1], truth), recall(wider.search(queries)[1], truth)
+        assert few < 0.95 < most
+        assert index.settings == settings
+    with pytest.raises(PolymodalError, match="probes must be 1 or more, not 0"):
+        index.tuned(probes=0)
+
+
 def test_queries_that_fit_stay_as_they_are():
     items, queries = draw(4, 3), draw(2, 3)
     assert facing("wasserstein", queries, items) is queries
@@ -171,8 +193,10 @@ def test_queries_that_fit_stay_as_they_are():
     assert isinstance(facing("mahalanobis", queries.mean, items.mean), DiagonalGaussian)
 
 
-def test_none_asked_and_one_item():
-    index = build(torch.ones(1, 2), numbered(1), side="image", measure="cosine")
+@pytest.mark.parametrize("kind", ["exact", "flat", "hnsw"])
+def test_none_asked_and_one_item(kind):
+    settings = Settings(kind=kind)
+    index = build(torch.ones(1, 2), numbered(1), side="image", measure="cosine", settings=settings)
     scores, places = index.search(torch.ones(0, 2))
     assert scores.shape == places.shape == (0, 1)
     assert index.search(torch.ones(1, 2))[1].tolist() == [[0]]
@@ -249,8 +273,22 @@ def test_a_half_precision_query_finds_the_same():
     assert torch.equal(index.search(half, 3)[1], expected)
 
 
-def test_faiss_that_is_absent(monkeypatch):
+def test_what_could_not_be_built_is_said_before(tmp_path, monkeypatch):
+    check_settings("bhattacharyya", Settings())
+    check_settings("csd", Settings(kind="hnsw"))
+    with pytest.raises(PolymodalError, match=r"bhattacharyya is no .*Choose --kind exact\.$"):
+        check_settings("bhattacharyya", Settings(kind="flat"))
+    with pytest.raises(PolymodalError, match=r"Choose --kind exact, without --store\.$"):
+        check_settings("bhattacharyya", Settings(store="milvus:a.db"))
+    with pytest.raises(PolymodalError, match=r"ends in \.db, or an address .*'vectors'"):
+        check_settings("csd", Settings(store="milvus:vectors"))
+    (tmp_path / "mine.db").write_text("mine")
+    pytest.importorskip("milvus_lite", reason="polymodal[milvus] is absent")
+    with pytest.raises(PolymodalError, match="is there, but is no Milvus store"):
+        check_settings("csd", Settings(store=f"milvus:{tmp_path / 'mine.db'}"))
+    monkeypatch.setitem(sys.modules, "pymilvus", None)
+    with pytest.raises(PolymodalError, match="needs the package pymilvus"):
+        check_settings("csd", Settings(store=f"milvus:{tmp_path / 'a.db'}"))
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(PolymodalError, match="pip install faiss-cpu"):
-        build(torch.eye(3), numbered(3), side="image", measure="cosine",
-              settings=Settings(kind="flat"))  # fmt: skip
+        check_settings("csd", Settings(kind="ivf"))

@@ -60,6 +60,17 @@ def test_a_part_of_another_size(tmp_path, monkeypatch):
         embed_in_parts(tmp_path, 8, lambda places: torch.ones(len(places), 2))
 
 
+def test_a_part_that_is_damaged(tmp_path):
+    embed_in_parts(tmp_path, 3, lambda places: torch.ones(len(places), 2))
+    path = tmp_path / "000000000.safetensors"
+    path.write_bytes(path.read_bytes()[:-1])
+    message = rf"damaged \(.*\)\. Delete {path} and give the same command again\.$"
+    with pytest.raises(PolymodalError, match=message):
+        embed_in_parts(tmp_path, 3, lambda places: torch.ones(len(places), 2))
+    path.unlink()
+    assert len(embed_in_parts(tmp_path, 3, lambda places: torch.ones(len(places), 2))) == 3
+
+
 def test_the_first_that_is_not_finite():
     gaussians = clustered(9, 3)
     assert unfinite(gaussians, block=2) is None

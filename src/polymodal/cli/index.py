@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> None:
     flat: Any = tyro.conf.arg(name="")
 
     def index(
-        run: Annotated[Path, tyro.conf.Positional],
+        run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")],
         options: Annotated[Indexing, flat],
         settings: Annotated[Settings, flat],
     ) -> None:

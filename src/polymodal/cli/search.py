@@ -32,14 +32,22 @@ def main(arguments: list[str]) -> None:
         """A JSON file for the answers."""
         html: Path | None = None
         """A page for the answers, with the pictures."""
+        probes: int | None = None
+        """ivf: how many lists are searched, if not as when the index was built."""
+        effort: int | None = None
+        """hnsw: how widely is searched (efSearch), if not as when the index was built."""
+        oversample: int | None = None
+        """Candidates for each hit, if not as when the index was built."""
         run: Path | None = None
         """Where the run of the index is, if it was moved."""
         device: str = "cpu"
         """Where to compute, for instance cuda."""
 
     def search(
-        index: Annotated[Path, tyro.conf.Positional],
-        queries: Annotated[tuple[str, ...], tyro.conf.Positional],
+        index: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="INDEX")],
+        queries: Annotated[
+            tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[TEXT ...]")
+        ],
         options: Annotated[Search, tyro.conf.arg(name="")],
     ) -> None:
         """Find what fits a text or a picture, and say how sure that is.

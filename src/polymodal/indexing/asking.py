@@ -21,17 +21,25 @@ def ask_index(
     *,
     texts: Sequence[str] = (),
     images: Sequence[Path] = (),
-    k: int | None = None,
-    where: Mapping[str, Any] | None = None,
     run: Path | None = None,
     device: str = "cpu",
+    **how: Any,
 ) -> list[Answer]:
-    """Ask an index with texts, then with pictures; `run` is where its run is, if it was moved."""
+    """Ask an index with texts, then with pictures.
+
+    Args:
+        index: the index.
+        texts: texts to ask with.
+        images: pictures to ask with.
+        run: where its run is, if it was moved.
+        device: where to compute.
+        how: how many hits, of what, how widely searched: see `ask`.
+    """
     if not texts and not images:
         raise PolymodalError('Ask for something: polymodal search INDEX "a text", or --image FILE.')
     system = load(run_of(index, run), device)
-    found: list[Answer] = ask(system, list(texts), index=index, k=k, where=where)
-    return found + ask(system, image=list(images), index=index, k=k, where=where)
+    found: list[Answer] = ask(system, list(texts), index=index, **how)
+    return found + ask(system, image=list(images), index=index, **how)
 
 
 def run_of(index: Index, run: Path | None) -> Path:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from polymodal.data.pairs import captions_of, owners
 from polymodal.data.records import Dataset
+from polymodal.data.sources import parse
 from polymodal.errors import PolymodalError, unknown
 from polymodal.files import fingerprint
 from polymodal.indexing.records import Records
@@ -27,10 +28,11 @@ from polymodal.search import (
     build,
     calibrate,
     open_index,
+    remote,
     save,
 )
 from polymodal.search.folder import NAME
-from polymodal.search.remote import settled
+from polymodal.search.index import check_settings
 from polymodal.search.settings import EXACT
 from polymodal.search.tensors import embed_in_parts
 
@@ -64,11 +66,12 @@ def index_run(
     """
     run, out = Path(run), Path(out)
     if settings.store:
-        settings = replace(settings, store=settled(settings.store))
+        settings = replace(settings, store=remote.settled(settings.store))
     config = Run(run).config
     if data is None:
         data, features = config["data"], features or config["features"]
         skip_bad = skip_bad or config["skip_bad"]
+    data, features = whole_name(data), Path(features).resolve() if features else None
     system = load(run, device)
     if not isinstance(system, Retrieval):
         raise PolymodalError(f"{run} holds no retrieval model, so nothing can be found with it.")
@@ -86,9 +89,26 @@ def index_run(
     if found:
         say(f"{out} is finished already.")
         return found
+    check_settings(similarity_of(system), settings)
     index = make(system, records, settings, origin, out, calibrated(system, records.side, run))
-    say(f'{len(index)} {items} are in {out}. Next: polymodal search {out} "a text"')
+    query = '"a text"' if records.side == "image" else "--image FILE"
+    say(f"{len(index)} {items} are in {out}. Next: polymodal search {out} {query}")
     return index
+
+
+def whole_name(data: str) -> str:
+    """The same data by a name that is good in every folder: the path of a folder is made whole.
+
+    >>> whole_name("scenes,size=64")
+    'scenes,size=64'
+    """
+    name, _ = parse(data)
+    kind, path, options = "", name, data.removeprefix(name)
+    if name.startswith("folder:"):
+        kind, path = "folder:", name.removeprefix("folder:")
+    elif not (Path(name) / "manifest.json").is_file():
+        return data
+    return f"{kind}{Path(path).resolve()}{options}"
 
 
 def chosen(opened: Mapping[str, Dataset], names: Sequence[str], data: str) -> dict[str, Dataset]:
@@ -102,7 +122,10 @@ def chosen(opened: Mapping[str, Dataset], names: Sequence[str], data: str) -> di
 
 
 def finished(out: Path, side: Side, settings: Settings, origin: Origin) -> Index | None:
-    """The index that is there already, if it is the one that is asked for."""
+    """The index that is there already, if it is the one that is asked for.
+
+    Vectors that Milvus has lost are sent again, and parts that a kill has left behind are deleted.
+    """
     if not (out / NAME).exists():
         return None
     there = open_index(out)
@@ -113,7 +136,13 @@ def finished(out: Path, side: Side, settings: Settings, origin: Origin) -> Index
             f"{out} holds another index, with another {' and '.join(wrong)}. "
             "Choose another folder, or delete this one."
         )
-    return there
+    for parts in out.glob("parts-*"):
+        shutil.rmtree(parts)
+    if not isinstance(there.nearest, remote.Remote):
+        return there
+    with bar("looking for missing vectors", len(there)) as advance:
+        found = remote.build(there.measure, there.embeddings, there.items, side, settings, advance)
+    return replace(there, nearest=found)
 
 
 def make(
@@ -126,7 +155,9 @@ def make(
 ) -> Index:
     """Embed, build and save."""
     items = records.items()
-    parts = out / f"parts-{fingerprint([origin.model, records.side, origin.splits])}"
+    # as a list: which item is which depends on the order of the splits
+    told = [origin.model, records.side, list(origin.splits.items())]
+    parts = out / f"parts-{fingerprint(told)}"
     with bar(f"embedding {records.side}s", len(items)) as advance:
         embeddings = embed_in_parts(
             parts, len(items), lambda places: records.embed(system, places), advance

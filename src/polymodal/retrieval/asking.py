@@ -4,7 +4,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from torch import Tensor
 
 from polymodal.config import to_settings
 from polymodal.data.vocabulary import Vocabulary, tokenize
@@ -15,13 +18,36 @@ if TYPE_CHECKING:
     from polymodal.retrieval.system import Retrieval
 
 
+class Hashed(NamedTuple):
+    """A model's hash, and the state that it was in."""
+
+    state: list[Any]
+    weights: dict[str, Tensor]
+    """They share the model's memory: while they are held, no others can come to lie there."""
+    hash: str
+
+
+HASHED: WeakKeyDictionary["Retrieval", Hashed] = WeakKeyDictionary()
+"""Of each model the last: hashing its weights takes longer than many a search."""
+
+
 def identity(system: "Retrieval") -> str:
-    """A hash of all that an embedding depends on: weights, settings, words, the size of pictures."""
+    """A hash of all that an embedding depends on: weights, settings, words, the size of pictures.
+
+    Weights are hashed again when PyTorch has counted a change of them, or they lie elsewhere. It does
+    not count what is written into a weight's `.data`.
+    """
     reader = {
         part.name: getattr(system.reader, part.name) for part in fields(system.reader) if part.init
     }
     told = {"reader": reader, "size": system.size, "made_by": system.made_by}
-    return fingerprint(system.state_dict(), {"config": to_settings(system.config), **told})
+    told |= {"config": to_settings(system.config)}
+    weights = system.state_dict()
+    state = [told, *((name, own.data_ptr(), own._version) for name, own in weights.items())]
+    seen = HASHED.get(system)
+    if seen is None or seen.state != state:
+        seen = HASHED[system] = Hashed(state, weights, fingerprint(weights, told))
+    return seen.hash
 
 
 def similarity_of(system: "Retrieval") -> str:
@@ -37,6 +63,9 @@ def ask(
     image: Any = None,
     k: int | None = None,
     where: Mapping[str, Any] | None = None,
+    probes: int | None = None,
+    effort: int | None = None,
+    oversample: int | None = None,
 ) -> Any:
     """What an index holds that fits a text or a picture best: an `Answer`, or a list for a list.
 
@@ -47,16 +76,22 @@ def ask(
         image: in place of a text, a picture (a path, a PIL image or an array), or a list of them.
         k: how many hits; by default ten, or all where there are fewer.
         where: only items whose metadata have these values, as {"split": "test"}.
+        probes: of an ivf index, how many lists are searched, if not as when it was built.
+        effort: of an hnsw index, how widely is searched, likewise.
+        oversample: candidates for each hit, likewise.
     """
     if (query is None) == (image is None):
         raise PolymodalError("Ask with a text or with image=…: one of the two.")
     given: Any = image if query is None else query
     several = isinstance(given, list | tuple)
     asked = list(given) if several else [given]
+    if not asked:
+        return []
     find = ask_pictures if query is None else ask_texts
     with nullcontext(index) if isinstance(index, Index) else open_index(index) as opened:
         check(system, opened)
-        found = find(system, asked, opened, k=k, where=where) if asked else []
+        wide = opened.tuned(probes=probes, effort=effort, oversample=oversample)
+        found = find(system, asked, wide, k=k, where=where)
     return found if several else found[0]
 
 

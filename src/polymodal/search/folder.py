@@ -23,7 +23,7 @@ from polymodal.search.items import Items
 from polymodal.search.lifts import QueryLift
 from polymodal.search.nearest import Nearest, engine
 from polymodal.search.origin import Origin
-from polymodal.search.remote import Remote, connect
+from polymodal.search.remote import Remote, named
 from polymodal.search.settings import Settings
 from polymodal.search.sureness import Calibration
 from polymodal.search.tensors import (
@@ -63,6 +63,7 @@ def save(index: Index, folder: Path) -> None:
         "settings": asdict(index.settings),
         "origin": index.origin and asdict(index.origin),
         "calibration": asdict(known) if isinstance(known, Calibration) else known,
+        "collection": index.nearest.about if isinstance(index.nearest, Remote) else None,
         "files": {name: described(folder / name) for name in names},
     }
     files.write_json(folder / NAME, about)
@@ -182,10 +183,11 @@ def read_nearest(
     frame = DiagonalGaussian(lifts["frame.mean"], lifts["frame.log_var"])
     scales = tuple(lifts[name] for name in sorted(lifts) if name.startswith("scale."))
     lift = QueryLift(about["measure"], about["side"], frame, scales)
+    widths = lift.widths(embeddings)
     if settings.store:
-        return connect(lift, embeddings, items, about["side"], settings)
+        return Remote(lift, named(settings.store), items, about["collection"], widths, settings)
     parts = [engine().read_index(str(folder / name)) for name in faiss_files(about)]
-    told = [(len(items), width) for width in lift.widths(embeddings)]
+    told = [(len(items), width) for width in widths]
     found = [(part.ntotal, part.d) for part in parts]
     if found != told:
         raise PolymodalError(

@@ -113,14 +113,32 @@ class Index:
         """
         if side not in (None, *SIDES):
             raise unknown("side", str(side), SIDES)
-        only = self.items.matching(where) if where else None
+        device = self.embeddings.device
+        only = self.items.matching(where).to(device) if where else None
         k = self.allowed_k(k, only)
-        queries = self.checked(queries.to(self.embeddings.device), own=side == self.side)
+        queries = queries.to(device, torch.promote_types(queries.dtype, self.embeddings.dtype))
+        queries = self.checked(queries, own=side == self.side)
         parts = [
             self.search_some(queries[start : start + QUERIES], k, only)
             for start in range(0, max(len(queries), 1), QUERIES)
         ]
         return torch.cat([scores for scores, _ in parts]), torch.cat([found for _, found in parts])
+
+    def tuned(
+        self,
+        *,
+        probes: int | None = None,
+        effort: int | None = None,
+        oversample: int | None = None,
+    ) -> "Index":
+        """The same index, searched more or less widely, see `Settings`; what is not given stays."""
+        given = {"probes": probes, "effort": effort, "oversample": oversample}
+        chosen: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        if not chosen:
+            return self
+        settings = replace(self.settings, **chosen)
+        found = self.nearest and replace(self.nearest, settings=settings)
+        return replace(self, settings=settings, nearest=found)
 
     def allowed_k(self, k: int | None, only: Filter | None) -> int:
         """How many hits a query gets."""
@@ -156,6 +174,7 @@ class Index:
         if self.nearest is None or few:
             return self.search_all(queries, k, only)
         places = self.nearest.candidates(queries, k * self.settings.oversample, only)
+        places = places.to(self.embeddings.device)
         if places.shape[1] < k:  # Milvus gives no more
             return self.search_all(queries, k, only)
         scores, best = self.score(queries, places).topk(k)
@@ -178,14 +197,13 @@ class Index:
     def score(self, queries: Embeddings, places: Int[Tensor, "m c"]) -> Float[Tensor, "m c"]:
         """The exact scores of each query's candidates; −∞ for a place of −1."""
         held = cast(Lifting, asked_first(self.measure, self.side)).hold(queries)
-        scores = torch.empty(places.shape)
+        asking = torch.arange(len(queries), device=places.device)[:, None].expand_as(places)
         step = max(1, BYTES // (8 * self.dim * places.shape[1]))
-        for start in range(0, len(queries), step):
-            some = places[start : start + step]
-            rows = torch.arange(start, start + len(some)).repeat_interleave(some.shape[1])
-            items = self.embeddings[some.clamp(min=0).flatten()]
-            scores[start : start + step] = held.pairs(rows, items).view(some.shape)
-        return scores.masked_fill_(places < 0, -torch.inf)
+        scores = [
+            held.pairs(rows.flatten(), self.embeddings[some.clamp(min=0).flatten()])
+            for rows, some in zip(asking.split(step), places.split(step), strict=True)
+        ]
+        return torch.cat(scores).view(places.shape).masked_fill_(places < 0, -torch.inf)
 
 
 @dataclass(frozen=True)
@@ -200,6 +218,21 @@ class Chosen:
 
     def __getitem__(self, part: slice) -> Embeddings:
         return self.embeddings[self.places[part]]
+
+
+def check_settings(name: str, settings: Settings) -> None:
+    """Refuse what could not be built: told before hours of embedding, not after."""
+    if not settings.lifted:
+        return
+    if not isinstance(measure(name), Lifting):
+        raise PolymodalError(
+            f"{name} is no inner product of lifted vectors, so FAISS and Milvus cannot search it. "
+            f"Choose --kind exact{', without --store' if settings.store else ''}."
+        )
+    if settings.store:
+        remote.reach(settings.store)
+    else:
+        nearest.engine()
 
 
 def build(

@@ -37,6 +37,10 @@ class Filter:
     where: Mapping[str, Any]
     places: Int[Tensor, " n"]
 
+    def to(self, device: torch.device) -> "Filter":
+        """The same filter for items that are there."""
+        return Filter(self.where, self.places.to(device))
+
     def __str__(self) -> str:
         return ", ".join(f"{key}={value}" for key, value in self.where.items())
 

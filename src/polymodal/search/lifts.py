@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 import torch
-from jaxtyping import Float, Float32
+from jaxtyping import Float, Float32, Int
 from torch import Tensor
 
 from polymodal.gaussian import DiagonalGaussian
@@ -93,17 +93,28 @@ class ItemLift:
     def __iter__(self) -> Iterator[Vectors]:
         return (self.of(block) for block in self._blocks())
 
+    def sample(self, count: int) -> Vectors:
+        """The vectors of some of the items."""
+        places = sampled(len(self.embeddings), count)
+        blocks = [self.of(self.embeddings[some]) for some in places.split(self._step)]
+        return tuple(np.concatenate(lift) for lift in zip(*blocks, strict=True))
+
+    @property
+    def _step(self) -> int:
+        """Items of a block."""
+        return max(1, BYTES // (8 * (self.embeddings.shape[-1] + 1)))
+
     def _lift(self, some: Embeddings) -> tuple[Float[Tensor, "b w"], ...]:
         return lifting(self.measure).lift(some, self.side, self.frame)
 
     def _blocks(self) -> Iterator[Embeddings]:
-        step = max(1, BYTES // (8 * (self.embeddings.shape[-1] + 1)))
-        for start in range(0, len(self.embeddings), step):
-            yield self.embeddings[start : start + step]
+        for start in range(0, len(self.embeddings), self._step):
+            yield self.embeddings[start : start + self._step]
 
     def _spheres(self) -> tuple[Sphere, ...]:
         """The sphere of each lift; some items stand for the queries to come."""
-        some = facing(self.measure, sampled(self.embeddings, SAMPLE), self.embeddings)
+        some = self.embeddings[sampled(len(self.embeddings), SAMPLE)]
+        some = facing(self.measure, some, self.embeddings)
         queries = lifting(self.measure).lift(some, other(self.side), self.frame)
         return tuple(
             sphere(partial(self._lifted, lift), asking) for lift, asking in enumerate(queries)
@@ -118,9 +129,7 @@ def rows(vectors: Float[Tensor, "b w"]) -> Float32[np.ndarray, "b w"]:
     return vectors.cpu().float().contiguous().numpy()
 
 
-def sampled(embeddings: Embeddings, count: int) -> Embeddings:
-    """Some of the items, always the same."""
-    if count >= len(embeddings):
-        return embeddings
+def sampled(items: int, count: int) -> Int[Tensor, " n"]:
+    """The places of some of the items, always the same."""
     draw = torch.Generator().manual_seed(0)
-    return embeddings[torch.randperm(len(embeddings), generator=draw)[:count].sort().values]
+    return torch.randperm(items, generator=draw)[:count].sort().values

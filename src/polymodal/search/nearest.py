@@ -13,15 +13,15 @@ from torch import Tensor
 from polymodal.errors import PolymodalError
 from polymodal.search.facing import Side
 from polymodal.search.items import Filter
-from polymodal.search.lifts import ItemLift, QueryLift, sampled
+from polymodal.search.lifts import ItemLift, QueryLift
 from polymodal.search.settings import Settings
 from polymodal.similarity import Embeddings
 
 LEAST = 39
 """Items a list of IVF has in the mean, or more: fewer make poor lists, FAISS says."""
 
-SAMPLE = 256
-"""Items a list that the lists' centres are learned from."""
+SAMPLE = 64
+"""Items a list that the lists' centres are learned from; FAISS wants 39."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def parameters(settings: Settings, count: int, only: Filter | None, items: int) 
     among = None
     if only is not None:
         allowed = np.zeros(items, bool)
-        allowed[only.places.numpy()] = True
+        allowed[only.places.cpu().numpy()] = True
         among = faiss.IDSelectorBitmap(np.packbits(allowed, bitorder="little"))
     if settings.kind == "ivf":
         return faiss.SearchParametersIVF(nprobe=settings.probes, sel=among)
@@ -92,7 +92,7 @@ def build(
     """Lift every item and give it to FAISS, block by block; `advance` is told how many are done."""
     lift = ItemLift(measure, embeddings, side, whole=settings.kind == "flat")
     lists = lists_of(settings, len(embeddings))
-    sample = lift.of(sampled(embeddings, lists * SAMPLE if settings.kind == "ivf" else 1))
+    sample = lift.sample(lists * SAMPLE if settings.kind == "ivf" else 1)
     product = lift.queries.metric == "inner product"
     parts = tuple(empty(vectors, settings, lists, product) for vectors in sample)
     for block in lift:

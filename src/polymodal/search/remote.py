@@ -1,4 +1,4 @@
-"""Candidates from Milvus, for an index that one machine cannot search alone.
+"""Candidates from Milvus, for an index whose vectors are searched elsewhere.
 
 The lifted vectors are in a Milvus collection; embeddings and items stay in the index's folder, from
 which candidates are scored exactly.
@@ -22,6 +22,7 @@ from polymodal.search.milvus import MilvusStore, Rows
 from polymodal.search.milvus.store import MOST
 from polymodal.search.origin import fingerprint
 from polymodal.search.settings import Settings
+from polymodal.search.tensors import by_name
 from polymodal.similarity import Embeddings
 
 COLLECTION = "polymodal"
@@ -55,6 +56,7 @@ class Remote:
     about: dict[str, Any]
     """What the collection must have been made with."""
     widths: tuple[int, ...]
+    settings: Settings
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -64,28 +66,33 @@ class Remote:
     def candidates(
         self, queries: Embeddings, count: int, only: Filter | None = None
     ) -> Int[Tensor, "m c"]:
-        """The places of up to `count` items near each query, −1 where there are fewer."""
+        """The places of up to `count` items a lift near each query, −1 where there are fewer."""
         if not self.store.facts:
             self.store.open(self.about, self.widths, self.lift.metric)
         count = min(count, MOST, len(self.items))
-        hits = self.store.search(self.lift(queries), count, only.where if only else None)
-        rows = [[self.places[hit.id] for hit in found] for found in hits]
-        padded = [row + [-1] * (count - len(row)) for row in rows]
-        return torch.tensor(padded).reshape(len(rows), count)
+        where = only.where if only else None
+        hits = self.store.search(self.lift(queries), count, where, self.settings.effort)
+        rows = [[self.places[id] for id in found] for found in hits]
+        width = max(map(len, rows), default=0)
+        padded = [row + [-1] * (width - len(row)) for row in rows]
+        return torch.tensor(padded, dtype=torch.long).reshape(len(rows), width)
 
     def close(self) -> None:
         """Disconnect."""
         self.store.close()
 
 
-def connect(
-    lift: QueryLift, embeddings: Embeddings, items: Items, side: Side, settings: Settings
-) -> Remote:
-    """The items in the store of the settings, which is asked when it is needed."""
-    parts = {"points": embeddings} if isinstance(embeddings, Tensor) else vars(embeddings)
-    told = {"measure": lift.measure, "side": side, "ids": items.ids}
-    about = {"measure": lift.measure, "side": side, "items": fingerprint(parts, told)}
-    return Remote(lift, named(settings.store or ""), items, about, lift.widths(embeddings))
+def reach(store: str) -> None:
+    """Connect to a store and disconnect, to learn early whether that is possible."""
+    with named(store) as found:
+        found.line.open()
+
+
+def about(measure: str, embeddings: Embeddings, items: Items, side: Side) -> dict[str, Any]:
+    """What a collection of these items is made with, the same in whatever precision they come."""
+    rows = {name: part.float() for name, part in by_name(embeddings).items()}
+    told = {"measure": measure, "side": side}
+    return {**told, "items": fingerprint(rows, [items.ids, items.metadata])}
 
 
 def build(
@@ -97,9 +104,7 @@ def build(
     advance: Callable[[int], None] = lambda count: None,
 ) -> Remote:
     """Lift every item and store it; killed or cut off, the same call goes on with those that are missing."""
-    graph = settings.kind == "hnsw"
-    lift = ItemLift(measure, embeddings, side, whole=not graph)
-    found = connect(lift.queries, embeddings, items, side, settings)
+    lift = ItemLift(measure, embeddings, side, whole=settings.kind != "hnsw")
 
     def rows() -> Iterator[Rows]:
         start = 0
@@ -109,10 +114,15 @@ def build(
             yield Rows(ids=items.ids[some], vectors=block, metadata=items.metadata[some])
 
     with ExitStack() as undone:
-        undone.callback(found.close)
-        found.store.prepare(
-            found.about, found.widths, found.lift.metric, "hnsw" if graph else "flat"
+        found = Remote(
+            lift=lift.queries,
+            store=undone.enter_context(named(settings.store or "")),
+            items=items,
+            about=about(measure, embeddings, items, side),
+            widths=lift.queries.widths(embeddings),
+            settings=settings,
         )
+        found.store.prepare(found.about, found.widths, found.lift.metric, settings)
         found.store.add(rows(), len(items), advance)
         undone.pop_all()
     return found

@@ -13,10 +13,9 @@ class Settings:
     """How an index is searched; what FAISS finds is scored again, exactly, from the embeddings."""
 
     kind: Kind = "exact"
-    """exact: every item, by blocks, under any similarity. By FAISS: flat (every item, faster, twice the
-    memory), ivf (the nearest lists alone), hnsw (a graph: slow to build, fastest to search)."""
+    """exact meets every item; by FAISS: flat likewise, but faster, ivf by lists, hnsw by a graph."""
     oversample: int = 4
-    """Candidates that FAISS gives for each hit that is wanted."""
+    """Candidates that FAISS or Milvus gives for each hit that is wanted."""
     lists: int | None = None
     """ivf: how many lists; by default 4√count, of 39 items or more in the mean."""
     probes: int = 32
@@ -28,8 +27,7 @@ class Settings:
     effort: int = 128
     """hnsw: how widely is searched (efSearch), at the least as many as there are candidates."""
     store: str | None = None
-    """Where vectors are searched: by FAISS in this process, or milvus:FILE.db or milvus:ADDRESS, and
-    #COLLECTION after it if you like. Milvus has the kinds exact, flat (which are one) and hnsw."""
+    """Where vectors are searched if not here: milvus:FILE.db or milvus:ADDRESS, #COLLECTION after it."""
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

@@ -15,6 +15,8 @@ from polymodal.similarity import Embeddings
 ROWS = 1024
 """Items of a part: the most that is lost when the embedding is killed."""
 
+AGAIN = "Build the index again."
+
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
     """Write tensors by name, in float32."""
@@ -25,7 +27,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
         file.write(save(kept))
 
 
-def read_tensors(path: Path) -> dict[str, Tensor]:
+def read_tensors(path: Path, advice: str = AGAIN) -> dict[str, Tensor]:
     """What `write_tensors` wrote."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
@@ -33,27 +35,29 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
     try:
         return dict(load_file(path))
     except (SafetensorError, OSError) as error:
-        raise PolymodalError(
-            f"{path} is missing or damaged ({error}). Build the index again."
-        ) from error
+        raise PolymodalError(f"{path} is missing or damaged ({error}). {advice}") from error
+
+
+def by_name(embeddings: Embeddings) -> dict[str, Tensor]:
+    """Points as `points`, Gaussians as `mean` and `log_var`."""
+    return {"points": embeddings} if isinstance(embeddings, Tensor) else dict(vars(embeddings))
 
 
 def write_embeddings(path: Path, embeddings: Embeddings) -> None:
-    """Points as `points`, Gaussians as `mean` and `log_var`."""
-    found = {"points": embeddings} if isinstance(embeddings, Tensor) else vars(embeddings)
-    write_tensors(path, found)
+    """Write points or Gaussians, in float32."""
+    write_tensors(path, by_name(embeddings))
 
 
-def read_embeddings(path: Path) -> Embeddings:
+def read_embeddings(path: Path, advice: str = AGAIN) -> Embeddings:
     """What `write_embeddings` wrote."""
-    found = read_tensors(path)
+    found = read_tensors(path, advice)
     if set(found) == {"mean", "log_var"}:
         return DiagonalGaussian(**found)
     if set(found) == {"points"}:
         return found["points"]
     raise PolymodalError(
         f"{path} should hold points, or mean and log_var; found {', '.join(sorted(found))}. "
-        "Build the index again."
+        f"{advice}"
     )
 
 
@@ -82,7 +86,7 @@ def embed_in_parts(
         path = folder / f"{start:09d}.safetensors"
         if not path.exists():
             write_embeddings(path, embed(places))
-        parts.append(read_embeddings(path))
+        parts.append(read_embeddings(path, f"Delete {path} and give the same command again."))
         if len(parts[-1]) != len(places):
             raise PolymodalError(
                 f"{path} should hold {len(places)} embeddings, not {len(parts[-1])}. "
@@ -94,7 +98,7 @@ def embed_in_parts(
 
 def unfinite(embeddings: Embeddings, block: int = 65536) -> int | None:
     """The place of the first item that is not all finite numbers, if there is one."""
-    rows = (embeddings,) if isinstance(embeddings, Tensor) else vars(embeddings).values()
+    rows = by_name(embeddings).values()
     for start in range(0, len(embeddings), block):
         whole = torch.stack([part[start : start + block].isfinite().all(1) for part in rows])
         bad = (~whole.all(0)).nonzero()

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from polymodal.search.milvus import MilvusStore
+from polymodal.search.settings import EXACT
 from stored import ABOUT
 
 
@@ -19,10 +20,10 @@ def prepared(path: Path) -> Iterator[Callable[..., MilvusStore]]:
     """Opens the store in the file, as often as asked; all are closed in the end."""
     stores = []
 
-    def prepare(lifts=1, width=5, metric="inner product", graph="flat", **about):
+    def prepare(lifts=1, width=5, metric="inner product", settings=EXACT, **about):
         store = MilvusStore(str(path), timeout=5.0)
         stores.append(store)
-        store.prepare({**ABOUT, **about}, (width,) * lifts, metric, graph)
+        store.prepare({**ABOUT, **about}, (width,) * lifts, metric, settings)
         return store
 
     yield prepare

@@ -8,6 +8,7 @@ import pytest
 from milvus_lite import MilvusLite
 
 from polymodal.errors import PolymodalError
+from polymodal.search import Settings
 from polymodal.search.milvus import MilvusStore
 from stored import ABOUT, make_rows
 
@@ -91,7 +92,7 @@ def test_folders_are_made_and_nothing_stays_behind(tmp_path):
     path = tmp_path / "a" / "b" / "store.db"
     before = set(threading.enumerate())
     with MilvusStore(str(path)) as store:
-        store.prepare(ABOUT, (5,), "l2", "hnsw")
+        store.prepare(ABOUT, (5,), "l2", Settings(kind="hnsw"))
         store.add([make_rows(8)], 8)
         assert len(set(threading.enumerate()) - before) > 0
     store.close()

@@ -1,6 +1,6 @@
-"""Lifted vectors in Milvus, embedded in a file or a cluster by its URI: for an index that outgrew memory."""
+"""Milvus, embedded in a file or a cluster by its URI: for an index whose vectors are searched elsewhere."""
 
-from polymodal.search.milvus.rows import Found, Rows
-from polymodal.search.milvus.store import Graph, MilvusStore
+from polymodal.search.milvus.rows import Rows
+from polymodal.search.milvus.store import MilvusStore
 
-__all__ = ["Found", "Graph", "MilvusStore", "Rows"]
+__all__ = ["MilvusStore", "Rows"]

@@ -1,6 +1,5 @@
-"""What goes into a Milvus store and what comes out."""
+"""What goes into a Milvus store."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,23 +26,18 @@ class Rows:
             yield Rows(ids=self.ids[some], vectors=vectors, metadata=self.metadata[some])
 
     def entities(self, chosen: set[str]) -> list[dict[str, Any]]:
-        """Some of the rows, as Milvus takes them."""
+        """Some of the rows, as Milvus takes them; metadata become texts, as filters compare them."""
         rows = zip(self.ids, self.metadata, *self.vectors, strict=True)
+        names = fields(len(self.vectors))
         return [
-            {"id": id, "metadata": dict(own), **dict(zip(fields(len(lifts)), lifts, strict=True))}
+            {
+                "id": id,
+                "metadata": {key: str(value) for key, value in own.items()},
+                **dict(zip(names, lifts, strict=True)),
+            }
             for id, own, *lifts in rows
             if id in chosen
         ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Found:
-    """An item that was found."""
-
-    id: str
-    value: float
-    """The greatest inner product over the lifts, or the least squared L2 distance."""
-    metadata: dict[str, Any]
 
 
 def fields(lifts: int) -> list[str]:
@@ -52,15 +46,11 @@ def fields(lifts: int) -> list[str]:
 
 
 def check(rows: Rows, seen: set[str]) -> None:
-    """Refuse an id that was seen before, and metadata that are not JSON."""
-    for id, metadata in zip(rows.ids, rows.metadata, strict=True):
+    """Refuse an id that was seen before."""
+    for id in rows.ids:
         if id in seen:
             raise PolymodalError(f"Two rows have the id {id!r}. Ids must all be different.")
         seen.add(id)
-        try:
-            json.dumps(metadata, allow_nan=False)
-        except (TypeError, ValueError) as error:
-            raise PolymodalError(f"The metadata of {id!r} are not JSON: {error}.") from error
 
 
 def whole(

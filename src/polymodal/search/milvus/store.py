@@ -3,22 +3,17 @@
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Float32
 
-from polymodal.errors import PolymodalError, unknown
+from polymodal.errors import PolymodalError
 from polymodal.search.milvus.connection import AnswerError, Connection, package
-from polymodal.search.milvus.filters import among, matching, said
-from polymodal.search.milvus.rows import Found, Rows, check, fields, whole
+from polymodal.search.milvus.filters import among, matching
+from polymodal.search.milvus.rows import Rows, check, fields, whole
+from polymodal.search.settings import EXACT, Settings
 from polymodal.similarity.lifting import Metric
-
-Graph = Literal["flat", "hnsw"]
-"""flat: a query meets every row. hnsw: it follows the links of a graph, faster, and misses some."""
-
-LINKS, BUILDING, EFFORT = 32, 80, 128
-"""Of hnsw: links a row, and how widely is looked when they are made and when they are followed."""
 
 FACTS = "polymodal"
 """The property of a collection that says what it was made with."""
@@ -73,7 +68,7 @@ class MilvusStore:
         about: Mapping[str, Any],
         widths: tuple[int, ...],
         metric: Metric,
-        graph: Graph = "flat",
+        settings: Settings = EXACT,
     ) -> None:
         """Make the collection, or check that the one there was made with just the same.
 
@@ -81,9 +76,12 @@ class MilvusStore:
             about: what all rows have in common: their model, measure and side, and which items.
             widths: of the vectors of each lift.
             metric: how vectors are compared.
-            graph: how they are searched.
+            settings: how they are searched: hnsw follows the links of a graph, faster, and misses
+                some; otherwise a query meets every row.
         """
-        asked = {**about, "widths": list(widths), "metric": metric, "graph": graph}
+        graph = {"links": settings.links, "building": settings.building}
+        how = graph if settings.kind == "hnsw" else None
+        asked = {**about, "widths": list(widths), "metric": metric, "graph": how}
         self.line.open()
         if self._made_with() is None:
             self._create(asked)
@@ -122,6 +120,12 @@ class MilvusStore:
                 self._store(part, done, total)
                 done += len(part.ids)
                 advance(len(part.ids))
+        stored = self.count()
+        if stored != total:
+            raise PolymodalError(
+                f"{self.line}: it holds {stored} rows, not {total}, so somebody else writes into it or "
+                "deletes from it. Choose another collection, or give the same command again."
+            )
 
     def missing(self, ids: Sequence[str]) -> list[str]:
         """Those of the ids that are not stored, in their order."""
@@ -140,27 +144,28 @@ class MilvusStore:
         self,
         vectors: tuple[Float[np.ndarray, "m _"], ...],
         k: int,
-        where: Mapping[str, str | int | float | bool] | None = None,
-    ) -> list[list[Found]]:
-        """The k best rows for each query, best first; fewer where there are fewer.
+        where: Mapping[str, Any] | None = None,
+        effort: int = EXACT.effort,
+    ) -> list[list[str]]:
+        """The ids of the k best rows for each query, best first; fewer where there are fewer.
 
-        Of several lifts the best value counts: the k best of all are among the k best of each.
+        Of several lifts those of all, each id once: their values cannot be compared where each lift
+        has a sphere of its own, but the k best are among the k best of each.
 
         Args:
             vectors: the queries, for each lift.
             k: how many rows a query gets.
             where: what the metadata of a row must say; values are compared as text.
+            effort: how widely a graph is searched, at the least for k.
         """
         if not 1 <= k <= MOST:
             raise PolymodalError(f"Milvus gives 1 to {MOST} hits a query, not {k}.")
         names = [f"query {place}" for place in range(len(vectors[0]) if vectors else 0)]
         lifts = whole(vectors, self._known("widths"), names)
-        found: list[list[Found]] = []
+        found: list[list[str]] = []
         for start in range(0, len(names), QUERIES):
             block = [lift[start : start + QUERIES] for lift in lifts]
-            found += self._search(block, k, matching(where or {}))
-        if where and not any(found):
-            raise self._nothing(where)
+            found += self._search(block, k, matching(where or {}), effort)
         return found
 
     def drop(self) -> None:
@@ -230,14 +235,14 @@ class MilvusStore:
         """How Milvus is to search some vector fields."""
         indexes = self.line.client.prepare_index_params()
         metric = "IP" if facts["metric"] == "inner product" else "L2"
-        graph = facts["graph"] == "hnsw"
+        graph = facts["graph"]
         for name in names:
             indexes.add_index(
                 name,
                 index_name=name,
                 index_type="HNSW" if graph else "FLAT",
                 metric_type=metric,
-                params={"M": LINKS, "efConstruction": BUILDING} if graph else {},
+                params={"M": graph["links"], "efConstruction": graph["building"]} if graph else {},
             )
         return indexes
 
@@ -258,12 +263,11 @@ class MilvusStore:
                 time.sleep(pause)
 
     def _search(
-        self, lifts: Sequence[Float32[np.ndarray, "m _"]], k: int, condition: str
-    ) -> list[list[Found]]:
-        """The k best for each query, of all lifts."""
-        best: list[dict[str, Found]] = [{} for _ in lifts[0]]
-        sign = 1 if self.facts["metric"] == "inner product" else -1
-        effort = {"ef": max(EFFORT, k)} if self.facts["graph"] == "hnsw" else {}
+        self, lifts: Sequence[Float32[np.ndarray, "m _"]], k: int, condition: str, effort: int
+    ) -> list[list[str]]:
+        """The ids of the k best of each lift, for each query."""
+        found: list[dict[str, None]] = [{} for _ in lifts[0]]
+        how = {"ef": max(effort, k)} if self.facts["graph"] else {}
         for field, queries in zip(fields(len(lifts)), lifts, strict=True):
             hits = self.line.ask(
                 "search",
@@ -271,22 +275,8 @@ class MilvusStore:
                 anns_field=field,
                 limit=k,
                 filter=condition,
-                output_fields=["metadata"],
-                search_params={"params": effort},
+                search_params={"params": how},
             )
-            for own, some in zip(best, hits, strict=True):
-                for hit in some:
-                    id, value, metadata = hit["id"], hit["distance"], hit["entity"]["metadata"]
-                    if id not in own or sign * value > sign * own[id].value:
-                        own[id] = Found(id=id, value=float(value), metadata=dict(metadata))
-        return [sorted(own.values(), key=lambda f: (-sign * f.value, f.id))[:k] for own in best]
-
-    def _nothing(self, where: Mapping[str, Any]) -> PolymodalError:
-        """Why no row is as asked."""
-        for key in where:
-            if not self.line.ask("query", filter=f"exists {said(key)}", limit=1):
-                sample = self.line.ask("query", limit=AT_ONCE, output_fields=["metadata"])
-                known = {name for row in sample for name in row["metadata"]}
-                return unknown("key of the items' metadata", key, known)
-        told = " and ".join(f"{key}={value}" for key, value in where.items())
-        return PolymodalError(f"No item has {told}.")
+            for own, some in zip(found, hits, strict=True):
+                own.update(dict.fromkeys(hit["id"] for hit in some))
+        return [list(own) for own in found]
