@@ -17,7 +17,6 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -169,8 +168,7 @@ def measure_one(name: str, items: DiagonalGaussian, options: argparse.Namespace)
     )
     found["hnsw"] = {"links": options.links, "building": options.building, **cost, "efforts": []}
     for effort in options.efforts:
-        tried = replace(graph.settings, effort=effort)
-        index = replace(graph, nearest=replace(graph.nearest, settings=tried), settings=tried)
+        index = graph.tuned(effort=effort)
         spent, (_, places) = seconds(lambda index=index: index.search(queries, K))
         figures = {"effort": effort, "queries_per_s": n / spent}
         figures |= {"one_by_one_per_s": one_by_one(index, few, len(few))}
