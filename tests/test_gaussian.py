@@ -138,3 +138,8 @@ def test_spherical_is_one_variance_with_the_same_determinant(gaussians):
     round_ones = DiagonalGaussian(gaussians.mean, spherical(gaussians.log_var))
     assert (round_ones.log_var == round_ones.log_var[:, :1]).all()
     torch.testing.assert_close(round_ones.log_det(), gaussians.log_det())
+
+
+def test_a_batch_is_told_by_its_shape_not_by_its_numbers():
+    batch = DiagonalGaussian(torch.zeros(2, 300), torch.zeros(2, 300))
+    assert repr(batch) == "DiagonalGaussian(2 × 300, torch.float32, cpu)"

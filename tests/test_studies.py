@@ -151,8 +151,9 @@ def test_the_quick_path_writes_a_table_and_goes_on(tmp_path, monkeypatch, capsys
     found = reproduce("vse/negatives", quick=True, seeds=(0, 1), folder=tmp_path, out=out)
     assert [(row.name, row.seed) for row in found.rows][:2] == [("hardest", 0), ("hardest", 1)]
     assert results.read(out).rows == found.rows
-    shown = capsys.readouterr().out
-    assert "hardest" in shown and "mean nothing" in shown.replace("\n", " ")
+    printed = capsys.readouterr()
+    assert "hardest" in printed.out and "mean nothing" in printed.out.replace("\n", " ")
+    assert f"Wrote {out}. Next: polymodal results {out}" in printed.err
     monkeypatch.setattr(jobs, "fit", lambda *_, **__: pytest.fail("it trained again"))
     again = reproduce("vse/negatives", quick=True, seeds=(0, 1), folder=tmp_path, out=out)
     assert again.rows == found.rows

@@ -244,3 +244,12 @@ def test_changed_training_data_are_refused(squares, tmp_path):
     other = write_squares(tmp_path / "other", train=44)
     with pytest.raises(PolymodalError, match="other settings"):
         train_squares(other, tmp_path)
+
+
+def test_without_a_terminal_the_progress_comes_in_lines(squares, tmp_path, capsys, monkeypatch):
+    from polymodal import progress
+
+    monkeypatch.setattr(progress, "PAUSE", 0.0)
+    train_squares(squares, tmp_path / "run", max_steps=3)
+    told = capsys.readouterr().err
+    assert "step 1 of 3" in told and "examples/s" in told

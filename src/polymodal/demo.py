@@ -150,7 +150,7 @@ def doubts(run: Path) -> Section:
     images, captions, owner = system.embedded(test)
     _, rank = ranks(system.measure, images, captions, owner)
     texts = [caption.text for i in range(len(test)) for caption in test.captions(i)]
-    return uncertainty_section(rank, captions.log_det(), texts)
+    return uncertainty_section(rank, captions.entropy(), texts)
 
 
 def base(query: Query, dataset: Dataset) -> str:

@@ -15,7 +15,7 @@ LOW, HIGH = 0.1, 10.0
 """The range of the variances (001, §3.1)."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DiagonalGaussian:
     """A batch of Gaussians N(mean, diag(exp(log_var)))."""
 
@@ -28,6 +28,9 @@ class DiagonalGaussian:
                 "A Gaussian's mean and log-variance need one shape; "
                 f"found {tuple(self.mean.shape)} and {tuple(self.log_var.shape)}."
             )
+
+    def __repr__(self) -> str:
+        return f"DiagonalGaussian({' × '.join(map(str, self.shape))}, {self.dtype}, {self.device})"
 
     def __len__(self) -> int:
         return len(self.mean)

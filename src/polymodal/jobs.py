@@ -146,6 +146,7 @@ def conclude(
         return {}
     run.restore(system)
     system.to(system.trainer.strategy.root_device)  # from which Lightning takes it after training
+    say("Scoring the best weights on every held-out split.")
     held_out = {split: dataset for split, dataset in splits.items() if split != "train"}
     metrics: dict[str, Any] = {
         "command": command_line(),

@@ -8,6 +8,9 @@ from lightning import Callback, LightningModule, Trainer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+PAUSE = 30.0
+"""Seconds between lines where there is no terminal to draw a bar on."""
+
 console = Console(stderr=True)
 """Where all that is not a result goes; a bar and messages share it, so that neither tears the other."""
 
@@ -39,8 +42,9 @@ class Bar(Callback):
             console=console,
         )
         self.task = self.bar.add_task("", total=self.last, completed=self.first, state="")
-        self.began = time.monotonic()
-        self.bar.start()
+        self.began = self.told = time.monotonic()
+        if console.is_terminal:
+            self.bar.start()
 
     def on_train_batch_end(
         self,
@@ -57,6 +61,9 @@ class Bar(Callback):
         shown = [f"{name} {self.latest[name]:.4g}" for name in self.names if name in self.latest]
         state = "  ".join([*shown, f"{speed:.0f} examples/s"])
         self.bar.update(self.task, completed=step, state=state)
+        if not console.is_terminal and time.monotonic() - self.told > PAUSE:
+            self.told = time.monotonic()
+            console.print(f"step {step} of {self.last}  {state}", highlight=False, soft_wrap=True)
 
     def stop(self) -> None:
         if self.bar is not None:

@@ -37,21 +37,35 @@ class Table:
         columns = zip(self.header, *self.rows, strict=True)
         return 1 + sum(3 + max(map(len, column)) for column in columns)
 
-    def print(self, title: str = "") -> None:
-        """The table for a terminal, turned where that makes a wide one narrower."""
+    def print(self, title: str = "", turn: bool = True) -> None:
+        """The table for a terminal, turned where that makes a wide one fit; figures are never broken,
+        and what is no terminal is as wide as it must be."""
         from rich.console import Console
         from rich.table import Table as RichTable
 
         console = Console()
         shown = self
-        if self.width() > console.width:
-            shown = min(self, self.turned(), key=Table.width)
+        if turn and self.width() > console.width >= self.turned().width():
+            shown = self.turned()
+        if not console.is_terminal:
+            console = Console(width=max(console.width, shown.width()))
         table = RichTable(title=title or None, title_justify="left")
         for place, name in enumerate(shown.header):
-            table.add_column(name, justify="left" if place == 0 else "right", overflow="fold")
+            words = any(" " in row[place] for row in shown.rows) and not is_figure(shown, place)
+            table.add_column(
+                name,
+                justify="left" if place == 0 or words else "right",
+                overflow="fold",
+                no_wrap=place > 0 and not words,
+            )
         for row in shown.rows:
             table.add_row(*row)
         console.print(table)
+
+
+def is_figure(table: Table, place: int) -> bool:
+    """Whether a column has nothing but figures, with their spread, and dashes."""
+    return all(set(row[place]) <= set("0123456789.,-+−–±%× e") for row in table.rows)
 
 
 def scores_table(scores: Mapping[str, Mapping[str, float]]) -> Table:

@@ -15,7 +15,8 @@ EXAMPLES = """
 First steps
   polymodal demo                                     a model in minutes, and a page about it
   polymodal data show scenes --out scenes.png        look at an embedded world
-  polymodal train vse --data scenes,size=64 --negatives sum --max-steps 3000 --run runs/a
+  polymodal train vse --data scenes,size=48,train=1000,val=200,test=200 --negatives sum --lr 1e-3 \\
+      --embed-dim 128 --hidden 128 --convnet-width 16 --max-steps 500 --run runs/a
                                                      train; killed, the same command goes on
   polymodal evaluate runs/a                          score a run again
   polymodal index runs/a --out indexes/a             embed its test images, to be searched

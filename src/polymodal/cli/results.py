@@ -17,7 +17,7 @@ def main(arguments: list[str]) -> None:
 
         Args:
             files: Result files, results/SYSTEM/STUDY.json.
-            metrics: Only these metrics.
+            metrics: Only these metrics; by default those of the study's table.
             markdown: Print Markdown for a page.
             page: Rewrite the tables of this page that name their result file, run from the root
                 of the repository.
@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> None:
 
         for file in files:
             found = store.read(file)
-            table = store.summary(found, metrics or None)
+            table = store.summary(found, metrics or usual(found.study))
             if markdown:
                 print(table.markdown())
             else:
@@ -37,3 +37,10 @@ def main(arguments: list[str]) -> None:
             say(f"{page}: {count} tables are up to date.")
 
     tyro.cli(results, args=arguments, prog="polymodal results")
+
+
+def usual(study: str) -> tuple[str, ...] | None:
+    """The metrics of a study's own table, where it is one of ours; else all."""
+    from polymodal import studies
+
+    return studies.named(study).metrics or None if study in studies.names() else None

@@ -81,7 +81,7 @@ def answer(
     with open_index(folder) as index:
         found = ask_index(index, texts=queries, images=image, where=conditions(where), **how)
     for one in found:
-        table(one).print(f"“{one.query}”")
+        table(one).print(f"“{one.query}”", turn=False)
         print(f"{one.sureness}.")
         if one.unknown:
             print(f"The model has never seen: {', '.join(one.unknown)}.")

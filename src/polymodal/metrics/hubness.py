@@ -81,13 +81,13 @@ def hubness_symptom(found: dict[str, float]) -> str | None:
         skew, without = found[f"{way}_hubness"], found[f"{way}_hubness_chance"]
         if skew > without + BAD:
             ill.append(
-                f"one {item} is among the first for {found[f'{way}_hub']:.0%} of the {query}, and "
-                f"{found[f'{way}_unseen']:.0%} of the {item}s are so for none (skewness {skew:.1f}, "
+                f"one {item} is among the first ten for {found[f'{way}_hub']:.0%} of the {query}, and "
+                f"{found[f'{way}_unseen']:.0%} of the {item}s for none of them (skewness {skew:.1f}, "
                 f"{without:.1f} without hubs)"
             )
     if not ill:
         return None
     return (
-        f"There are hubs: {'; '.join(ill)}. Try a larger --batch-size, summed negatives for longer "
-        "(--warmup) or, for Gaussians, means of unit length (--unit) or another similarity."
+        f"There are hubs: {'; '.join(ill)}. Train longer; if they stay, try a larger --batch-size, "
+        "another --loss or, for Gaussians, another --similarity."
     )

@@ -42,7 +42,7 @@ def _retrieval() -> dict[str, Metric]:
     found["rsum"] = Metric(label="rsum", meaning=meaning, group="Both ways")
     for query, way in (("caption", "t2i"), ("image", "i2t")):
         group = found[f"{way}_r1"].group
-        meaning = f"How well a {query}'s entropy tells wrong first answers; 0.5 tells nothing."
+        meaning = f"How well the entropy of {query}s tells wrong first answers; 0.5 tells nothing."
         found[f"{query}_error_auroc"] = Metric(label="AUROC", meaning=meaning, group=group)
     folds = {
         f"fold_{name}": Metric(

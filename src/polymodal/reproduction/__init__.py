@@ -57,9 +57,11 @@ def reproduce(
         scored = run_all(try_out, trials, processes)
         tasks = [settled(task, scored) for task in tasks]
     results = collect(name, study, run_all(make, tasks, processes))
-    write(out or folder / f"{name}.json", results)
+    path = out or folder / f"{name}.json"
+    write(path, results)
     title = f"{name}, quick path (these figures mean nothing)" if quick else name
     summary(results, study.metrics or None).print(f"{title}: {study.about}")
+    jobs.say(f"Wrote {path}. Next: polymodal results {path}")
     return results
 
 

@@ -132,7 +132,7 @@ def uncertainty_of(system: Any, splits: Mapping[str, Dataset]) -> dict[str, floa
         best = top_k(towards, queries, items, 1)[0][:, 0]
         found |= {f"{side}_score_{k}": v for k, v in doubt(rank, -best).items()}
         if isinstance(queries, DiagonalGaussian):
-            entropy = queries.log_det()
+            entropy = queries.entropy()
             own = doubt(rank, entropy) | uncertainty_summary(rank, entropy)
             own.pop("error_auroc", None)  # the same as a share of one
             found |= {f"{side}_{k}": v for k, v in own.items()}

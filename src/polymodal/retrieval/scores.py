@@ -34,7 +34,7 @@ def selection_scores(
     scores = summarise(i2t, t2i) | hubness(measure, images, captions)
     for side, embedded, rank in (("image", images, i2t), ("caption", captions, t2i)):
         if isinstance(embedded, DiagonalGaussian) and bounds:
-            found = uncertainty_summary(rank, embedded.log_det())
+            found = uncertainty_summary(rank, embedded.entropy())
             found |= variance_collapse(embedded, *bounds)
             scores |= {f"{side}_{name}": value for name, value in found.items()}
     if len(images) >= 2 * fold:
