@@ -74,11 +74,12 @@ def answer(
 ) -> None:
     """Ask, print, write."""
     from polymodal.files import write_json
-    from polymodal.indexing import ask_index, write_page
-    from polymodal.jobs import say
     from polymodal.search import open_index
 
-    with open_index(folder) as index:
+    with open_index(folder) as index:  # before what is slow to import: it may not be there
+        from polymodal.indexing import ask_index, write_page
+        from polymodal.jobs import say
+
         found = ask_index(index, texts=queries, images=image, where=conditions(where), **how)
     for one in found:
         table(one).print(f"“{one.query}”", turn=False)
