@@ -290,6 +290,7 @@ def test_protocol(system):
         ({"crop": 0.0}, "crop is a share of the side"),
         ({"crop": 1.1}, "crop is a share of the side"),
         ({"margin": 0.0}, "margin must be above 0, not 0.0: no margin, no loss"),
+        ({"warmup": -1}, "warmup is a number of steps, 0 or more, not -1"),
         ({"decay_at": 2.0}, "decay_at is a share of the budget"),
         ({"embed_dim": 0}, "embed_dim must be above 0"),
         ({"fold": 0}, "fold must be above 0"),

@@ -11,8 +11,7 @@ from polymodal.data.pairs import captions_of
 from polymodal.data.records import Caption, Dataset, Images, Record
 from polymodal.data.worlds.split import Split
 from polymodal.search import Item, Items, Side
-from polymodal.search.tensors import joined
-from polymodal.similarity import Embeddings
+from polymodal.similarity import Embeddings, joined
 
 
 class Records:

@@ -93,6 +93,8 @@ class Settings:
             )
         if self.margin <= 0:
             raise PolymodalError(f"margin must be above 0, not {self.margin}: no margin, no loss.")
+        if self.warmup < 0:
+            raise PolymodalError(f"warmup is a number of steps, 0 or more, not {self.warmup}.")
         if not 0 <= self.decay_at <= 1:
             raise PolymodalError(f"decay_at is a share of the budget, 0 to 1, not {self.decay_at}.")
         if self.freeze_norm and not self.finetune:

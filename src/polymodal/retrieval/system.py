@@ -27,7 +27,7 @@ from polymodal.retrieval.asking import ask
 from polymodal.retrieval.losses import PairLoss, excess
 from polymodal.retrieval.scores import precisions, selection_scores, true_pairs, unknown_words
 from polymodal.retrieval.settings import Settings, own_source, reader
-from polymodal.similarity import Embeddings, Measure, top_k, turned
+from polymodal.similarity import Embeddings, Measure, joined, top_k, turned
 
 
 class Retrieval(LightningModule):
@@ -163,9 +163,7 @@ class Retrieval(LightningModule):
         self.eval()
         found = []
         for start in range(0, max(len(texts), 1), block):
-            part = texts[start : start + block] or [
-                ""
-            ]  # of nothing, no rows, but of the right width
+            part = texts[start : start + block] or [""]  # of nothing, rows of the right width
             tokens, lengths = self.reader.encode_batch(part)
             found.append(self.captions(tokens.to(self.device), lengths.to(self.device)))
         return joined(found)[: len(texts)]
@@ -230,10 +228,3 @@ def together(mine: Embeddings) -> Embeddings:
     if isinstance(mine, DiagonalGaussian):
         return DiagonalGaussian(gather(mine.mean), gather(mine.log_var))
     return gather(mine)
-
-
-def joined(blocks: list[Any]) -> Embeddings:
-    """Blocks of embeddings as one."""
-    if isinstance(blocks[0], DiagonalGaussian):
-        return DiagonalGaussian.join(blocks)
-    return torch.cat(blocks)

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -10,7 +9,7 @@ from torch import Tensor
 from polymodal import files
 from polymodal.errors import PolymodalError
 from polymodal.gaussian import DiagonalGaussian
-from polymodal.similarity import Embeddings
+from polymodal.similarity import Embeddings, joined
 
 ROWS = 1024
 """Items of a part: the most that is lost when the embedding is killed."""
@@ -59,11 +58,6 @@ def read_embeddings(path: Path, advice: str = AGAIN) -> Embeddings:
         f"{path} should hold points, or mean and log_var; found {', '.join(sorted(found))}. "
         f"{advice}"
     )
-
-
-def joined(parts: list[Any]) -> Embeddings:
-    """Several batches of embeddings as one."""
-    return torch.cat(parts) if isinstance(parts[0], Tensor) else DiagonalGaussian.join(parts)
 
 
 def embed_in_parts(

@@ -13,7 +13,7 @@ tensor([[1., 0.]])
 tensor([[-12.5000,   0.0000]])
 """
 
-from polymodal.similarity.kinds import Embeddings, Kind
+from polymodal.similarity.kinds import Embeddings, Kind, joined
 from polymodal.similarity.lifting import Held, Lifting, Measure, centre, hold, turned
 from polymodal.similarity.measures import (
     cosine,
@@ -43,6 +43,7 @@ __all__ = [
     "cosine",
     "csd",
     "hold",
+    "joined",
     "kl",
     "lift",
     "lifting",

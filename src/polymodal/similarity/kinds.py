@@ -1,5 +1,6 @@
 """What a measure compares: points or Gaussians, on which side; and what it says of anything else."""
 
+from collections.abc import Sequence
 from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 import torch
@@ -65,3 +66,12 @@ def check(measure: Named, **given: Any) -> None:
 def full(embeddings: E) -> E:
     """At least float32: half precision keeps too few digits of a squared distance."""
     return embeddings.to(torch.promote_types(embeddings.dtype, torch.float32))
+
+
+def joined(parts: Sequence[Any]) -> Embeddings:
+    """Several batches of embeddings as one.
+
+    >>> joined([torch.zeros(2, 3), torch.ones(1, 3)]).shape
+    torch.Size([3, 3])
+    """
+    return torch.cat(list(parts)) if isinstance(parts[0], Tensor) else DiagonalGaussian.join(parts)
