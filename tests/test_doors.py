@@ -63,7 +63,8 @@ DOORS: dict[str, set[str]] = {
     # what trains them and knows none by name
     "checkpoints": set(),
     "progress": set(),
-    "training": {"data", "checkpoints", "progress"},
+    "survival": {"checkpoints", "training"},  # (training: its type alone)
+    "training": {"data", "checkpoints", "progress", "survival"},
     "runs": {"polymodal"},  # its version
     "diagnose": {"nn", "information", "metrics"},
     "search": {"gaussian", "similarity"},

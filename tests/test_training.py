@@ -8,7 +8,8 @@ import torch
 from polymodal.errors import PolymodalError
 from polymodal.retrieval import Retrieval
 from polymodal.runs import Run
-from polymodal.training import OPERATIONAL, Survival, Training, step_seed
+from polymodal.survival import Survival, step_seed
+from polymodal.training import OPERATIONAL, Training
 from toys import TINY, polymodal, train_squares, write_squares
 
 CROP = {"crop": 0.8, "flip": True}
@@ -33,7 +34,7 @@ def test_one_seed_one_result_another_seed_another(squares, tmp_path):
 
 def test_the_seed_of_a_step_reaches_the_augmentation(squares, tmp_path, monkeypatch):
     train_squares(squares, tmp_path / "a", model=CROP)
-    monkeypatch.setattr("polymodal.training.step_seed", lambda *_: 7)
+    monkeypatch.setattr("polymodal.survival.step_seed", lambda *_: 7)
     train_squares(squares, tmp_path / "b", model=CROP)
     assert not equal(tmp_path / "a", tmp_path / "b")
 

@@ -97,3 +97,23 @@ def train_squares(squares: Path, run: Path, *, model: dict | None = None, **trai
         run=run,
         **{"data": f"folder:{squares},size=32"} | where,
     )
+
+
+def fall(system, batch, steps: int) -> list[float]:
+    """The loss of each step of plain Adam on one batch."""
+    import torch
+
+    adam = torch.optim.Adam(system.parameters(), system.config.lr)
+    losses = []
+    for step in range(steps):
+        adam.zero_grad()
+        found = system.train().training_step(batch, step)
+        found["loss"].backward()
+        adam.step()
+        losses.append(found["shown"].item())
+    return losses
+
+
+def flat(text: str) -> str:
+    """What was printed, without the frames and line breaks of a terminal."""
+    return " ".join(text.replace("│", " ").split())

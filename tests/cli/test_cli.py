@@ -11,7 +11,7 @@ from polymodal import catalogue, cli, systems
 from polymodal.cli import main
 from polymodal.cli.train import parse
 from polymodal.errors import PolymodalError
-from toys import TINY, polymodal, train_squares, write_backbone, write_squares
+from toys import TINY, flat, polymodal, train_squares, write_backbone, write_squares
 
 
 @pytest.fixture(scope="module")
@@ -19,11 +19,6 @@ def run(squares, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "a"
     train_squares(squares, folder)
     return folder
-
-
-def flat(text: str) -> str:
-    """What was printed, without the frames and line breaks of a terminal."""
-    return " ".join(text.replace("│", " ").split())
 
 
 def test_help_lists_every_verb_without_torch():

@@ -9,7 +9,7 @@ from polymodal import jobs
 from polymodal.cli import main
 from polymodal.cli.evaluate import chance_column, remarks
 from polymodal.metrics.retrieval import chance
-from toys import train_squares, write_squares
+from toys import flat, train_squares, write_squares
 
 
 @pytest.fixture(scope="module")
@@ -17,10 +17,6 @@ def run(squares, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "a"
     train_squares(squares, folder)
     return folder
-
-
-def flat(text: str) -> str:
-    return " ".join(text.replace("│", " ").split())
 
 
 def test_the_same_scores_as_json_and_csv(run, tmp_path, capsys):

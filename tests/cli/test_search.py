@@ -8,7 +8,7 @@ import pytest
 
 from polymodal import indexing
 from polymodal.cli import main
-from toys import train_squares
+from toys import flat, train_squares
 
 
 @pytest.fixture(scope="module")
@@ -19,11 +19,6 @@ def places(squares, tmp_path_factory):
     flags = ["--split", "val", "test", "--kind", "hnsw", "--effort", "32"]
     assert main(["index", str(folder / "run"), "--out", out, *flags]) == 0
     return folder
-
-
-def flat(text: str) -> str:
-    """What was printed, without the frames and line breaks of a terminal."""
-    return " ".join(text.replace("│", " ").split())
 
 
 def test_an_index_has_the_settings_that_were_given(places):

@@ -16,7 +16,7 @@ from polymodal.loading import load
 from polymodal.search import Calibration, Settings, open_index, tensors
 from polymodal.systems.gaussian import Config
 from polymodal.training import Training
-from toys import train_squares, write_backbone, write_squares
+from toys import flat, train_squares, write_backbone, write_squares
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +33,6 @@ def run(squares, tmp_path_factory):
     data = f"folder:{squares},size=32"
     jobs.train("gaussian", Config(**tiny), Training(**budget), data=data, run=folder)
     return folder
-
-
-def flat(text: str) -> str:
-    """What was printed, without the line breaks of a terminal."""
-    return " ".join(text.split())
 
 
 def test_images_of_a_run(run, squares, tmp_path, capsys):

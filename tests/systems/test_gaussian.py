@@ -12,6 +12,7 @@ from polymodal.errors import PolymodalError
 from polymodal.gaussian import DiagonalGaussian
 from polymodal.similarity import measure, ranks
 from polymodal.systems.gaussian import MEASURES, Config, build, learn
+from toys import fall
 
 TINY = Config(embed_dim=24, hidden=32, word_dim=16, word_scale=1.0, convnet_width=8, lr=3e-3)
 
@@ -40,15 +41,7 @@ def tiny(splits, **changes):
 def descend(system, splits, steps=120):
     """Plain Adam on one batch of sixteen pairs: the loss of each step."""
     batch = system.examples(splits["train"]).batch(torch.arange(0, 32, 2).numpy())
-    adam = torch.optim.Adam(system.parameters(), system.config.lr)
-    losses = []
-    for step in range(steps):
-        adam.zero_grad()
-        found = system.train().training_step(batch, step)
-        found["loss"].backward()
-        adam.step()
-        losses.append(found["shown"].item())
-    return losses
+    return fall(system, batch, steps)
 
 
 @pytest.mark.parametrize(("model", "similarity", "covariance"), PAPER + BEYOND)

@@ -22,7 +22,7 @@ from polymodal.nn.encoders import extractor
 from polymodal.retrieval import Retrieval
 from polymodal.similarity import cosine
 from polymodal.systems.vse import Config, build, learn
-from toys import write_backbone
+from toys import fall, write_backbone
 
 TINY = Config(embed_dim=16, hidden=16, word_dim=8, convnet_width=8, lr=1e-2)
 
@@ -52,16 +52,7 @@ def features(splits, tmp_path_factory):
 
 def descend(system: Retrieval, pairs: np.ndarray, examples, steps: int) -> list[float]:
     """Plain Adam on one batch."""
-    batch = examples.batch(pairs)
-    adam = torch.optim.Adam(system.parameters(), system.config.lr)
-    losses = []
-    for step in range(steps):
-        adam.zero_grad()
-        found = system.train().training_step(batch, step)
-        found["loss"].backward()
-        adam.step()
-        losses.append(found["shown"].item())
-    return losses
+    return fall(system, examples.batch(pairs), steps)
 
 
 def test_it_overfits_one_batch(splits):

@@ -1,7 +1,5 @@
 """Encoders by name: a description that can be kept with a run, and the module built from it."""
 
-import contextlib
-from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
@@ -13,6 +11,7 @@ from torch import Tensor, nn
 from polymodal.errors import PolymodalError, unknown
 from polymodal.nn.efficientnet import EfficientNetLite0
 from polymodal.nn.images import Backbone, ConvNet, Frozen, Standardised, Tuned, describe_backbone
+from polymodal.nn.pretrained import one_tower
 from polymodal.nn.texts import FrozenText, describe_text_model
 
 ANY_SIZE = ("dinov2", "dinov2_with_registers", "dinov3_vit")
@@ -79,27 +78,8 @@ def image_encoder(
 def load_pretrained(encoder: nn.Module) -> None:
     """Give every pretrained part of an encoder the weights that it was trained to elsewhere."""
     for module in encoder.modules():
-        if isinstance(module, EfficientNetLite0):
+        if isinstance(module, EfficientNetLite0 | Backbone | FrozenText):
             module.load_pretrained()
-        elif isinstance(module, Backbone | FrozenText):
-            with one_tower():
-                module.load_pretrained()
-
-
-@contextlib.contextmanager
-def one_tower() -> Iterator[None]:
-    """Keep transformers from listing the other tower's weights, which are not wanted, and from its bars."""
-    from transformers.utils import logging
-
-    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bars:
-            logging.enable_progress_bar()
 
 
 def own_projection(source: str, side: Literal["visual", "text"]) -> Float[Tensor, "d e"]:

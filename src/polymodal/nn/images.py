@@ -11,6 +11,13 @@ from jaxtyping import Float, Shaped, UInt8
 from torch import Tensor, nn
 
 from polymodal.errors import PolymodalError
+from polymodal.nn.pretrained import take_weights
+
+
+def width(encoder: nn.Module) -> int:
+    """How wide an encoder's output is, which every encoder says in `dim`."""
+    found: Any = encoder.dim
+    return int(found)
 
 
 class ConvNet(nn.Module):
@@ -88,7 +95,7 @@ class Frozen(nn.Sequential):
 
     def __init__(self, encoder: nn.Module) -> None:
         super().__init__(encoder.requires_grad_(False).eval())
-        self.dim: int = encoder.dim  # type: ignore[assignment]
+        self.dim = width(encoder)
 
     def train(self, mode: bool = True) -> "Frozen":
         super().train(mode)
@@ -131,18 +138,8 @@ class Backbone(nn.Module):
             self.register_buffer(name, scale, persistent=False)
 
     def load_pretrained(self) -> None:
-        """Take the weights that the model was described from.
-
-        They are copied into the model that is there, which so keeps its mode, its precision and
-        which of its weights may move: transformers gives a new one that is in evaluation mode.
-        """
-        try:
-            pretrained = type(self.model).from_pretrained(self.source, config=self.model.config)
-        except OSError as error:
-            raise PolymodalError(
-                f"{self.source!r} has no weights that could be loaded: {error}"
-            ) from error
-        self.model.load_state_dict(pretrained.state_dict())
+        """Take the weights that the model was described from."""
+        take_weights(self.model, self.source)
 
     def forward(self, images: UInt8[Tensor, "b 3 h w"]) -> Float[Tensor, "b d"]:
         x = (images / 255 - self.mean) / self.std

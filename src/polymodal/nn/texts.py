@@ -7,6 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from polymodal.errors import PolymodalError
+from polymodal.nn.pretrained import take_weights
 
 
 class GRUEncoder(nn.Module):
@@ -48,13 +49,7 @@ class FrozenText(nn.Module):
 
     def load_pretrained(self) -> None:
         """Take the weights that the model was described from."""
-        try:
-            pretrained = type(self.model).from_pretrained(self.source, config=self.model.config)
-        except OSError as error:
-            raise PolymodalError(
-                f"{self.source!r} has no weights that could be loaded: {error}"
-            ) from error
-        self.model.load_state_dict(pretrained.state_dict())
+        take_weights(self.model, self.source)
 
     def train(self, mode: bool = True) -> "FrozenText":
         super().train(mode)

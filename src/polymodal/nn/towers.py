@@ -10,7 +10,7 @@ from torch.nn.functional import normalize
 
 from polymodal.errors import PolymodalError
 from polymodal.gaussian import DiagonalGaussian
-from polymodal.nn.images import Standardised
+from polymodal.nn.images import Standardised, width
 
 
 class Points(nn.Module):
@@ -19,7 +19,7 @@ class Points(nn.Module):
     def __init__(self, encoder: nn.Module, dim: int, *, unit: bool = True) -> None:
         super().__init__()
         self.encoder, self.unit = encoder, unit
-        self.head = nn.Linear(int(encoder.dim), dim)  # type: ignore[arg-type]
+        self.head = nn.Linear(width(encoder), dim)
 
     def forward(self, *inputs: Any) -> Float[Tensor, "b d"]:
         points: Tensor = self.head(self.encoder(*inputs))
@@ -47,8 +47,8 @@ class Gaussians(nn.Module):
     ) -> None:
         super().__init__()
         self.encoder, self.spread, self.unit, self.allow = encoder, spread, unit, allow
-        self.mean = nn.Linear(int(encoder.dim), dim)  # type: ignore[arg-type]
-        self.log_var = nn.Linear(int((spread or encoder).dim), dim)  # type: ignore[arg-type]
+        self.mean = nn.Linear(width(encoder), dim)
+        self.log_var = nn.Linear(width(spread or encoder), dim)
         with torch.no_grad():
             self.log_var.weight.mul_(scale)
             self.log_var.bias.fill_(start)

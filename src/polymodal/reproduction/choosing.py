@@ -27,25 +27,24 @@ def trials_of(tasks: Sequence[Task], seed: int) -> list[Task]:
     settled, then of second ones."""
     found = []
     for task in tasks:
-        choices = dict(open_choices(task.recipe))
-        if task.seed != seed or not choices:
+        phase = open_phase(task.recipe)
+        if task.seed != seed or not phase.choices:
             continue
-        for combined in product(*choices.values()):
-            chosen = dict(zip(choices, combined, strict=True))
-            tried = with_settings(task.recipe, chosen)
-            tried = tried.first if first_is_open(task.recipe) and tried.first else tried
-            found.append(replace(task, recipe=tried, chosen=chosen))
+        names, values = zip(*phase.choices, strict=True)
+        for combined in product(*values):
+            chosen = dict(zip(names, combined, strict=True))
+            found.append(replace(task, recipe=given(phase, chosen), chosen=chosen))
     return found
 
 
-def first_is_open(recipe: Recipe) -> bool:
-    """Whether settings of the first of two phases are still to be chosen."""
-    return bool(recipe.first and recipe.first.choices)
+def open_phase(recipe: Recipe) -> Recipe:
+    """The phase whose settings are to be chosen next: the first until it is settled."""
+    return recipe.first if recipe.first and recipe.first.choices else recipe
 
 
-def open_choices(recipe: Recipe) -> tuple[tuple[str, tuple[Any, ...]], ...]:
-    """The settings that are to be chosen next."""
-    return recipe.first.choices if recipe.first and recipe.first.choices else recipe.choices
+def given(phase: Recipe, chosen: Mapping[str, Any]) -> Recipe:
+    """One phase with its settings."""
+    return replace(phase, model=replace(phase.model, **chosen), choices=())
 
 
 def try_out(task: Task) -> Trial:
@@ -62,7 +61,7 @@ def settled(task: Task, trials: Sequence[Trial]) -> Task:
     if not own:
         return task
     best = max(own, key=lambda trial: trial.score)
-    second = bool(task.recipe.first) and not first_is_open(task.recipe)
+    second = task.recipe.first and open_phase(task.recipe) is task.recipe
     phase = "second phase: " if second else ""
     chosen = {f"{phase}{name}": value for name, value in best.settings.items()}
     tried = {f"{phase}{json.dumps(t.settings)}": t.score for t in own}
@@ -77,8 +76,8 @@ def settled(task: Task, trials: Sequence[Trial]) -> Task:
 def with_settings(recipe: Recipe, chosen: Mapping[str, Any]) -> Recipe:
     """A recipe with settings for the phase that is open. The second phase takes over those of the
     first, but for the rate."""
-    if not first_is_open(recipe) or recipe.first is None:
-        return replace(recipe, model=replace(recipe.model, **chosen), choices=())
+    phase = open_phase(recipe)
+    if phase is recipe:
+        return given(recipe, chosen)
     shared = {name: value for name, value in chosen.items() if name != "lr"}
-    first = with_settings(recipe.first, chosen)
-    return replace(recipe, model=replace(recipe.model, **shared), first=first)
+    return replace(recipe, model=replace(recipe.model, **shared), first=given(phase, chosen))

@@ -5,7 +5,7 @@ from typing import Any
 
 from polymodal.results import PaperRow
 from polymodal.retrieval.probes import entropy_of_parts, extent_of, uncertainty_of
-from polymodal.studies import Probe, Recipe, Study
+from polymodal.studies import Recipe, Study
 from polymodal.studies.vse import RECALLS, paper
 from polymodal.systems import gaussian, vse
 from polymodal.training import Training
@@ -143,57 +143,43 @@ EXTENT = {
 """001, §3.4: on Visual Genome, 2,850 items; the balanced figures are the means of two."""
 
 
-def probed(about: str, probe: Probe, **more: Any) -> Study:
-    """A study that asks something of the trained rows of Table 1."""
-    return Study(
-        about=about,
-        recipes=FEW_1,
-        worlds=DRAWN_1,
-        quick=QUICK_1,
-        quick_data=QUICK_DATA,
-        data=(SCENES,),
-        probe=probe,
-        **more,
-    )
+FIRST: dict[str, Any] = {"recipes": FEW_1, "worlds": DRAWN_1, "quick": QUICK_1}
+SECOND: dict[str, Any] = {"recipes": FEW_2, "worlds": DRAWN_2, "quick": QUICK_2}
+
+
+def asking(about: str, rows: dict[str, Any] = FIRST, **more: Any) -> Study:
+    """A study of the rows of Table 1, or of Table 2."""
+    return Study(about=about, quick_data=QUICK_DATA, data=(SCENES,), **rows, **more)
 
 
 STUDIES = {
-    "table1": Study(
-        about="all eleven rows of Table 1: frozen image features, the same budget for each",
-        recipes=FEW_1,
-        worlds=DRAWN_1,
+    "table1": asking(
+        "all eleven rows of Table 1: frozen image features, the same budget for each",
         at_scale=PAPER_1,
-        quick=QUICK_1,
-        quick_data=QUICK_DATA,
-        data=(SCENES,),
         paper=tuple(paper(name, *row) for name, row in TABLE_1.items()),
         folds=True,
         metrics=RECALLS,
     ),
-    "table2": Study(
-        about="all eleven rows of Table 2: the image encoder fine-tuned from Table 1's rows on",
-        recipes=FEW_2,
-        worlds=DRAWN_2,
+    "table2": asking(
+        "all eleven rows of Table 2: the image encoder fine-tuned from Table 1's rows on",
+        SECOND,
         at_scale=PAPER_2,
-        quick=QUICK_2,
-        quick_data=QUICK_DATA,
-        data=(SCENES,),
         paper=tuple(paper(name, *row) for name, row in TABLE_2.items()),
         folds=True,
         metrics=RECALLS,
     ),
-    "table3": probed(
+    "table3": asking(
         "whether entropy falls from a caption to its truncation and from an image to its crop",
-        entropy_of_parts,
+        probe=entropy_of_parts,
         paper=(PaperRow(name="GCIE (one of them)", metrics=TABLE_3),),
         metrics=(
             "caption_falls", "caption_whole", "caption_part",
             "image_falls", "image_whole", "image_part",
         ),
     ),
-    "extent": probed(
+    "extent": asking(
         "whether the description, or the image, of the right extent is chosen (§3.4); drawn worlds",
-        extent_of,
+        probe=extent_of,
         drawn=True,
         paper=tuple(PaperRow(name=name, metrics=row) for name, row in EXTENT.items()),
         metrics=(
@@ -201,9 +187,9 @@ STUDIES = {
             "caption_given_crop", "caption_given_whole", "caption_balanced",
         ),
     ),
-    "uncertainty": probed(
+    "uncertainty": asking(
         "whether a query's entropy tells how likely its answer is to be right",
-        uncertainty_of,
+        probe=uncertainty_of,
         metrics=(
             "caption_auroc", "caption_score_auroc", "caption_risk_10", "caption_risk_100",
             "image_auroc", "image_score_auroc", "image_risk_10", "image_risk_100",
