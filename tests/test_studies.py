@@ -119,26 +119,28 @@ def test_settings_are_tried_with_one_seed_phase_after_phase(tmp_path):
     second = FEW_2[-1]
     tasks = [task(tmp_path, second, seed=seed) for seed in (0, 1)]
     trials = trials_of(tasks, seed=0)
-    assert [t.recipe.first for t in trials] == [None, None]
-    assert [t.recipe.model.log_var_start for t in trials] == [-1.0, -2.0]
+    assert [t.recipe.first for t in trials] == [None] * 4
+    tried = [(t.recipe.model.log_var_start, t.recipe.model.scale) for t in trials]
+    assert tried == [(-1.0, 0.3), (-1.0, 1.0), (-2.0, 0.3), (-2.0, 1.0)]
     elsewhere = Trial(data="other", name=second.name, settings={"log_var_start": 5.0}, score=9.0)
-    tasks = [settled(one, [*scored(trials, 3.0, 7.0), elsewhere]) for one in tasks]
+    tasks = [settled(one, [*scored(trials, 3.0, 1.0, 7.0, 2.0), elsewhere]) for one in tasks]
     for one in tasks:
-        assert one.chosen == {"log_var_start": -2.0}
+        assert one.chosen == {"log_var_start": -2.0, "scale": 0.3}
         assert one.recipe.model.log_var_start == one.recipe.first.model.log_var_start == -2.0
-        assert one.recipe.first == trials[1].recipe  # so that it is trained no second time
+        assert one.recipe.model.scale == 0.3
+        assert one.recipe.first == trials[2].recipe  # so that it is trained no second time
     trials = trials_of(tasks, seed=0)
     assert [t.recipe.model.lr for t in trials] == [1e-4, 3e-4]
     assert {t.recipe.first for t in trials} == {tasks[0].recipe.first}
     last = settled(tasks[1], scored(trials, 8.0, 4.0))
-    assert last.chosen == {"log_var_start": -2.0, "second phase: lr": 1e-4}
-    assert list(last.tried.values()) == [3.0, 7.0, 8.0, 4.0]
+    assert last.chosen == {"log_var_start": -2.0, "scale": 0.3, "second phase: lr": 1e-4}
+    assert list(last.tried.values()) == [3.0, 1.0, 7.0, 2.0, 8.0, 4.0]
     assert not trials_of([last], seed=1)
     assert settled(last, []) == last
 
 
 def test_a_rate_is_chosen_for_its_own_phase(tmp_path):
-    (trial, _) = trials_of([task(tmp_path, FEW_2[0])], seed=0)
+    (trial, *_) = trials_of([task(tmp_path, FEW_2[0])], seed=0)
     assert trial.recipe.model.lr == 2e-4
     settled_task = settled(task(tmp_path, FEW_2[0]), scored([trial], 1.0))
     assert settled_task.recipe.first.model.lr == 2e-4
