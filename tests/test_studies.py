@@ -5,9 +5,9 @@ import pytest
 from polymodal import jobs, results
 from polymodal.errors import PolymodalError
 from polymodal.reproduction import common, reproduce
-from polymodal.reproduction.choosing import Trial, settled, trials_of, with_settings
+from polymodal.reproduction.choosing import Trial, as_before, settled, trials_of, with_settings
 from polymodal.reproduction.tasks import Task, place
-from polymodal.results import read
+from polymodal.results import Results, read
 from polymodal.runs import Run
 from polymodal.studies import named, names, rows_for
 from polymodal.studies.gaussian import DRAWN_1, FEW_1, FEW_2, TABLE_1
@@ -139,6 +139,31 @@ def test_settings_are_tried_with_one_seed_phase_after_phase(tmp_path):
     assert settled(last, []) == last
 
 
+def chose(task, **chosen):
+    """A result file in which these settings were chosen for the row of a task."""
+    by_row = {f"{task.recipe.name}, {task.data}": {"chosen": chosen, "tried": {"{}": 1.0}}}
+    told = {"hardware": {}, "versions": {}, "protocol": {"by_row": by_row}, "rows": [], "paper": []}
+    return Results(study="gaussian/table1", command="", **told)
+
+
+def test_settings_are_taken_from_an_earlier_result_file(tmp_path):
+    first, second = (task(tmp_path, rows[-1]) for rows in (FEW_1, FEW_2))
+    table1 = chose(first, log_var_start=-2.0, scale=0.3)
+    found = as_before(first, table1)
+    assert (found.recipe.model.log_var_start, found.recipe.model.scale) == (-2.0, 0.3)
+    assert not trials_of([found], seed=0) and found.tried == {"{}": 1.0}
+    trials = trials_of([as_before(second, table1)], seed=0)  # the second phase is still open
+    assert [t.recipe.model.lr for t in trials] == [1e-4, 3e-4]
+    assert {t.recipe.first for t in trials} == {found.recipe}
+    table2 = chose(second, log_var_start=-2.0, scale=0.3, **{"second phase: lr": 3e-4})
+    whole = as_before(second, table2)
+    assert (whole.recipe.model.lr, whole.recipe.first) == (3e-4, found.recipe)
+    with pytest.raises(
+        PolymodalError, match=r"gaussian/table1 has no log_var_start, scale for GCIE"
+    ):
+        as_before(task(tmp_path, FEW_1[-1], data="other"), table1)
+
+
 def test_a_rate_is_chosen_for_its_own_phase(tmp_path):
     (trial, *_) = trials_of([task(tmp_path, FEW_2[0])], seed=0)
     assert trial.recipe.model.lr == 2e-4
@@ -183,6 +208,15 @@ def test_the_quick_path_of_every_gaussian_study(table, quick_folder):
     assert chosen["chosen"]["lr"] in (2e-4, 5e-4)
     assert len(chosen["tried"]) == (4 if table == "table2" else 2)
     assert not any((run / "checkpoints").exists() for run in runs)
+
+
+@pytest.mark.slow
+def test_a_study_with_the_choices_of_another_tries_none(quick_folder, tmp_path):
+    earlier = quick_folder / "quick" / "gaussian/table1.json"
+    how = {"quick": True, "seeds": (0,), "accelerator": "cpu"}
+    reproduce("gaussian/table1", folder=quick_folder, **how)
+    found = reproduce("gaussian/extent", folder=tmp_path, chosen=earlier, **how)
+    assert len(list((tmp_path / "quick" / "runs").iterdir())) == len(found.rows) == 11
 
 
 @pytest.mark.slow

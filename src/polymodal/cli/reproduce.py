@@ -25,6 +25,8 @@ class Reproduce:
     """What to train on."""
     processes: int = 1
     """Rows to train at a time; a large GPU holds a dozen small models at once."""
+    chosen: Path | None = None
+    """An earlier result file, such as Table 1's: take the settings that it chose, try none again."""
 
 
 def main(arguments: list[str]) -> None:

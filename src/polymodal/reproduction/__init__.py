@@ -6,11 +6,11 @@ from typing import Any
 
 from polymodal import jobs
 from polymodal.errors import PolymodalError
-from polymodal.reproduction.choosing import settled, trials_of, try_out
+from polymodal.reproduction.choosing import as_before, settled, trials_of, try_out
 from polymodal.reproduction.crew import run_all
 from polymodal.reproduction.making import Made, make
 from polymodal.reproduction.tasks import Accelerator, Task, encoders, features_of
-from polymodal.results import Results, summary, write
+from polymodal.results import Results, read, summary, write
 from polymodal.studies import Study, named, rows_for
 
 
@@ -25,11 +25,13 @@ def reproduce(
     out: Path | None = None,
     accelerator: Accelerator = "auto",
     processes: int = 1,
+    chosen: Path | None = None,
 ) -> Results:
     """Train every recipe with every seed on all the data, and write and print the table.
 
     Settings that are left to choice are tried first, with the first seed, and chosen by the
-    validation split. Killed, the same call goes on. What several studies share is trained once.
+    validation split; or taken from an earlier result file, `chosen`. Killed, the same call goes on.
+    What several studies share is trained once.
     """
     study = named(name)
     where = tuple(data) or ((study.quick_data,) if quick else study.data)
@@ -51,6 +53,9 @@ def reproduce(
         for r in rows_for(study, one, quick=quick, at_scale=at_scale)
         for seed in seeds
     ]
+    if chosen:
+        earlier = read(chosen)
+        tasks = [as_before(task, earlier) for task in tasks]
     for one, encoder in dict.fromkeys((t.data, e) for t in tasks for e in encoders(t.recipe)):
         features_of(one, encoder, folder, accelerator)
     while trials := trials_of(tasks, seeds[0]):  # first phases first

@@ -7,7 +7,9 @@ from itertools import product
 from typing import Any
 
 from polymodal import jobs
+from polymodal.errors import PolymodalError
 from polymodal.reproduction.tasks import Task, train
+from polymodal.results import Results
 from polymodal.runs import Run
 from polymodal.studies import Recipe
 
@@ -61,8 +63,7 @@ def settled(task: Task, trials: Sequence[Trial]) -> Task:
     if not own:
         return task
     best = max(own, key=lambda trial: trial.score)
-    second = task.recipe.first and open_phase(task.recipe) is task.recipe
-    phase = "second phase: " if second else ""
+    phase = prefix(task.recipe)
     chosen = {f"{phase}{name}": value for name, value in best.settings.items()}
     tried = {f"{phase}{json.dumps(t.settings)}": t.score for t in own}
     return replace(
@@ -71,6 +72,29 @@ def settled(task: Task, trials: Sequence[Trial]) -> Task:
         chosen={**task.chosen, **chosen},
         tried={**task.tried, **tried},
     )
+
+
+def prefix(recipe: Recipe) -> str:
+    """What stands before the settings of the phase that is open, in a result file."""
+    return "second phase: " if recipe.first and open_phase(recipe) is recipe else ""
+
+
+def as_before(task: Task, earlier: Results) -> Task:
+    """A task with the settings that an earlier result file chose for its row; those of a second phase
+    that it does not have stay open."""
+    row = f"{task.recipe.name}, {task.data}"
+    found = earlier.protocol.get("by_row", {}).get(row, {})
+    recipe, chosen = task.recipe, found.get("chosen", {})
+    while own := {name: f"{prefix(recipe)}{name}" for name, _ in open_phase(recipe).choices}:
+        if not set(own.values()) <= chosen.keys():
+            break
+        recipe = with_settings(recipe, {name: chosen[key] for name, key in own.items()})
+    if recipe is task.recipe and own:
+        raise PolymodalError(
+            f"The result file of {earlier.study} has no {', '.join(own)} for {row}. Leave --chosen "
+            "out to choose again, or give the file of a study that chose it on the same data."
+        )
+    return replace(task, recipe=recipe, chosen=chosen, tried=found.get("tried", {}))
 
 
 def with_settings(recipe: Recipe, chosen: Mapping[str, Any]) -> Recipe:
