@@ -27,6 +27,7 @@ DOORS: dict[str, set[str]] = {
     "gaussian": set(),
     "similarity": {"gaussian"},
     "information": set(),
+    "likelihoods": set(),
     "ranking": set(),  # losses of a score matrix, as `information` holds its bounds
     "contrastive": {"ranking"},  # (which pairs are negatives)
     # leaves that tell or join something and know no model
@@ -59,6 +60,7 @@ DOORS: dict[str, set[str]] = {
         "distributed",
         "gaussian",
         "information",
+        "likelihoods",
     },
     # what trains them and knows none by name
     "checkpoints": set(),

@@ -79,16 +79,30 @@ class DiagonalGaussian:
         return 0.5 * (d * (1 + math.log(2 * math.pi)) + self.log_det())
 
     def kl(self, other: "DiagonalGaussian") -> Float[Tensor, "*batch"]:
-        """KL(self ‖ other) in nats (001, eq. 15). The only Gaussian KL in the package."""
+        """KL(self ‖ other) in nats (001, eq. 15)."""
+        return self.kl_by_dimension(other).sum(-1)
+
+    def kl_by_dimension(self, other: "DiagonalGaussian") -> Float[Tensor, "*batch d"]:
+        """What each dimension adds to KL(self ‖ other). The only Gaussian KL in the package."""
         log_ratio = self.log_var - other.log_var
         shift = (self.mean - other.mean).square() * (-other.log_var).exp()
-        return 0.5 * (log_ratio.exp() + shift - 1 - log_ratio).sum(-1)
+        return 0.5 * (log_ratio.exp() + shift - 1 - log_ratio)
+
+    @staticmethod
+    def standard(like: Float[Tensor, "*batch d"]) -> "DiagonalGaussian":
+        """N(0, I), as many as a tensor has rows."""
+        return DiagonalGaussian(torch.zeros_like(like), torch.zeros_like(like))
 
     def sample(self, count: int | None = None) -> Float[Tensor, "..."]:
         """A draw from each Gaussian, or `count` draws along a new first axis, with gradients."""
         shape = self.mean.shape if count is None else (count, *self.mean.shape)
         noise = torch.randn(shape, dtype=self.mean.dtype, device=self.mean.device)
         return self.mean + self.std * noise
+
+    def log_prob(self, z: Float[Tensor, "*s d"]) -> Float[Tensor, "*s"]:
+        """log N(z; mean, Σ) in nats."""
+        noise = (z - self.mean) * (-0.5 * self.log_var).exp()
+        return -0.5 * (noise.square() + math.log(2 * math.pi) + self.log_var).sum(-1)
 
     def product(self, other: "DiagonalGaussian") -> "DiagonalGaussian":
         """The Gaussian proportional to the product of the two densities: precisions add up."""

@@ -12,7 +12,6 @@ import torch
 from polymodal import systems
 from polymodal.config import to_settings
 from polymodal.data.features import open_features, write_features
-from polymodal.data.pairs import Pairs, ResidentPairs
 from polymodal.data.records import Dataset, Images
 from polymodal.data.sources import open_splits
 from polymodal.errors import PolymodalError
@@ -127,11 +126,11 @@ def examples_on(system: Any, train: Dataset, training: Training) -> Any:
     examples = system.examples(train)
     if not training.resident:
         return examples
-    if not isinstance(examples, Pairs):
-        raise PolymodalError("--resident is for image–caption pairs.")
+    if not hasattr(examples, "resident"):
+        raise PolymodalError("--resident is not for these examples. Leave it out.")
     gpu = training.accelerator != "cpu" and torch.cuda.is_available()
     place = f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if gpu else "cpu"
-    return ResidentPairs(examples, torch.device(place))
+    return examples.resident(torch.device(place))
 
 
 def conclude(

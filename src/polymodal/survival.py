@@ -109,8 +109,9 @@ class Survival(Callback):
         scores: Scores = {}
         if trainer.is_global_zero:
             scores = self.validate()
-            if scores[system.monitor] > self.best:
-                self.best = scores[system.monitor]
+            score = scores.get(system.monitor)  # there may be none before a later stage begins
+            if score is not None and score > self.best:
+                self.best = score
                 self.keep()
             system.train()
         trainer.strategy.barrier()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from lightning import Callback, LightningModule, Trainer
+from lightning import Callback, Trainer
 from lightning.pytorch.loggers import TensorBoardLogger
 
 from polymodal.checkpoints import SafeCheckpoints, newest, step_of
@@ -116,9 +116,9 @@ def fit(
     )
     bar = Bar(first, last, config.batch_size, ("loss", system.monitor), survival.latest)
     with quiet():
-        trainer = make_trainer(config, folder, last, [survival, bar])
+        trainer = make_trainer(config, folder, last, [survival, bar], system)
     if config.compile:
-        compile_encoders(system)
+        compile_parts(system)
     batches = Batches(
         examples,
         order,
@@ -158,12 +158,14 @@ def quiet() -> Iterator[None]:
             log.setLevel(level)
 
 
-def make_trainer(config: Training, folder: Path, last: int, callbacks: list[Callback]) -> Trainer:
+def make_trainer(
+    config: Training, folder: Path, last: int, callbacks: list[Callback], system: Any
+) -> Trainer:
     """Lightning's trainer, with its own progress, checkpoints and validation left to ours."""
     return Trainer(
         accelerator=config.accelerator,
         devices=config.devices,
-        strategy="ddp" if config.devices > 1 else "auto",
+        strategy=getattr(system, "strategy", "ddp") if config.devices > 1 else "auto",
         precision="bf16-mixed" if config.precision == "bf16" else "32-true",
         max_steps=last,
         max_epochs=-1,
@@ -180,7 +182,11 @@ def make_trainer(config: Training, folder: Path, last: int, callbacks: list[Call
     )
 
 
-def compile_encoders(system: LightningModule) -> None:
-    """Compile each part of a system in place, so that its weights keep their names."""
+def compile_parts(system: Any) -> None:
+    """Compile each part of a system in place, so that its weights keep their names, or those that it
+    names itself."""
+    if hasattr(system, "compile_parts"):
+        system.compile_parts()
+        return
     for part in system.children():
         part.compile()

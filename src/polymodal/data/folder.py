@@ -15,7 +15,7 @@ from polymodal import files
 from polymodal.data import pictures
 from polymodal.data.formats import read_entries
 from polymodal.data.formats.entry import Entry, Flaw
-from polymodal.data.formats.source import Source, open_source
+from polymodal.data.formats.source import Source, find, open_source
 from polymodal.data.formats.verified import Verified
 from polymodal.data.records import Caption, Images, Record
 from polymodal.errors import PolymodalError, unknown
@@ -274,7 +274,7 @@ def _with_pictures(
     for draft in drafts:
         entry = draft.entry
         names = [str(PurePosixPath(place, entry.image)) for place in entry.places]
-        name = next((name for name in names if source.size(name) is not None), None)
+        name = find(source, *names)
         if name is None:
             looked = " or ".join(dict.fromkeys(names))
             reason = f"there is no file {looked} in {source.path}. Add it, or remove the entry."

@@ -56,6 +56,10 @@ class Pairs:
             owner=owner,
         )
 
+    def resident(self, device: torch.device) -> "ResidentPairs":
+        """The same pairs on a device."""
+        return ResidentPairs(self, device)
+
 
 class ResidentPairs:
     """The same pairs kept whole on one device, pictures as uint8: no batch ever waits for the host."""

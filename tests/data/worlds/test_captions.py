@@ -138,6 +138,28 @@ def test_two_objects_are_said_in_nine_words() -> None:
     assert relations == {"left", "right", "front", "behind"} and firsts == {0, 1}
 
 
+def test_all_nine_words_are_what_the_scene_says() -> None:
+    world = worlds.named("two-objects", size=16, train=40, val=0)
+    split = world.splits()["train"]
+    for i in range(40):
+        record = split[i]
+        said = [f"{a.size} {a.colour} {a.material} {a.shape}" for a in record.scene.things]
+        relations = record.scene.relations
+        expected = {f"{said[a]} {name} {said[b]}" for name in relations for a, b in relations[name]}
+        texts = captions.all_nine_words(split.source.layout(i))
+        assert [text.split()[4] for text in texts] == ["left", "right", "front", "behind"]
+        assert set(texts) == expected
+        assert record.captions[0].text in texts
+
+
+@pytest.mark.parametrize("name", ["two-objects", "one-object"])
+def test_the_words_of_a_world_are_those_that_it_says(name: str) -> None:
+    split = worlds.named(name, train=300).splits()["train"]
+    said = {word for i in range(300) for word in split.captions(i)[0].text.split()}
+    assert said == set(captions.WORDS[name])
+    assert len(captions.WORDS[name]) == len(said)
+
+
 def test_one_object_is_said_in_two_words() -> None:
     world = worlds.named("one-object")
     said = set()

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from polymodal.data.formats import captions_csv, captions_jsonl, coco, karpathy
+from polymodal.data.formats import captions_csv, captions_jsonl, celeba, coco, cub, karpathy
 from polymodal.data.formats.entry import Entry, Flaw
 from polymodal.data.formats.source import Source
 from polymodal.errors import PolymodalError
@@ -24,6 +24,8 @@ FORMATS = (
     Format(("captions.jsonl",), captions_jsonl.read),
     Format(("captions_*.json", "annotations/captions_*.json"), coco.read, several=True),
     Format(("dataset_*.json", "dataset.json"), karpathy.read),
+    Format(("list_attr_celeba.txt", "Anno/list_attr_celeba.txt"), celeba.read),
+    Format(("image_class_labels.txt", "CUB_200_2011/image_class_labels.txt"), cub.read),
 )
 
 
@@ -32,7 +34,10 @@ def read_entries(source: Source) -> Iterator[Entry | Flaw]:
     found = {form: [n for p in form.patterns for n in source.glob(p)] for form in FORMATS}
     found = {form: names for form, names in found.items() if names}
     names = [name for several in found.values() for name in several]
-    expected = "captions.csv, captions.jsonl, captions_*.json (COCO) or dataset_*.json (Karpathy)"
+    expected = (
+        "captions.csv, captions.jsonl, captions_*.json (COCO), dataset_*.json (Karpathy), "
+        "list_attr_celeba.txt (CelebA) or image_class_labels.txt (CUB)"
+    )
     if not names:
         raise PolymodalError(
             f"{source.path}: no captions found. Expected one of {expected} in it; "

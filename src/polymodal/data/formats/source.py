@@ -128,6 +128,11 @@ def open_source(path: Path) -> Source:
     )
 
 
+def find(source: Source, *names: str) -> str | None:
+    """The first of some names that is a file's."""
+    return next((name for name in names if source.size(name) is not None), None)
+
+
 def read_text(source: Source, name: str) -> str:
     """Read a UTF-8 text file, with or without a byte-order mark."""
     try:

@@ -3,7 +3,7 @@ one-object (004, §5.5)."""
 
 from polymodal.data.records import Caption, Phrase
 from polymodal.data.worlds import geometry
-from polymodal.data.worlds.attributes import RELATIONS
+from polymodal.data.worlds.attributes import COLOURS, MATERIALS, RELATIONS, SHAPES, SIZES
 from polymodal.data.worlds.drawing import Layout
 from polymodal.data.worlds.phrases import (
     ALL,
@@ -19,7 +19,7 @@ from polymodal.data.worlds.phrases import (
     single_out,
     some,
 )
-from polymodal.data.worlds.world import World
+from polymodal.data.worlds.world import PALETTES, World
 
 WHERE = {
     "left": ("left of", "to the left of"),
@@ -35,6 +35,12 @@ SIDE = {
 }
 WHOLE = ((3,), (1,), (1, 3), (2, 3), (0, 3), (0, 1), (0, 1, 3), (1, 2, 3), ALL, ALL)
 """Which attributes a sentence about everything says."""
+
+WORDS = {
+    "two-objects": (*SIZES, *COLOURS, *MATERIALS, *SHAPES, *RELATIONS),
+    "one-object": (*PALETTES["one-object"]["size"], *PALETTES["one-object"]["colour"]),
+}
+"""All the words of the worlds whose captions are no sentences, kind by kind."""
 
 
 def captions(world: World, item: int, layout: Layout) -> tuple[Caption, ...]:
@@ -173,6 +179,16 @@ def nine_words(layout: Layout, chance: Chance) -> tuple[Caption, ...]:
     start = len(first) + len(relation) + 2
     phrases = (Phrase(0, len(first), (a,)), Phrase(start, start + len(second), (b,)))
     return (Caption(f"{first} {relation} {second}", "relation", phrases),)
+
+
+def all_nine_words(layout: Layout) -> tuple[str, ...]:
+    """The four texts that `nine_words` may write, one a relation, in the order of RELATIONS."""
+    things, relations = [" ".join(words) for words in layout.words()], layout.relations()
+    return tuple(
+        f"{things[a]} {relation} {things[b]}"
+        for relation in RELATIONS
+        for a, b in relations[relation]
+    )
 
 
 def two_words(layout: Layout, chance: Chance) -> tuple[Caption, ...]:

@@ -1,0 +1,123 @@
+"""Images with all that is truly said of each, by the batch: one training example an image.
+
+Which of its texts is learned from is drawn at every step, on the device, by whoever trains.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from jaxtyping import Int, Int64, UInt8
+from torch import Tensor
+
+from polymodal.data.features import Features
+from polymodal.data.pairs import captions_of
+from polymodal.data.records import Dataset
+from polymodal.data.words import BLANK, Words, spoken
+from polymodal.errors import PolymodalError
+
+
+@dataclass(frozen=True)
+class SayingBatch:
+    """b images and the numbers of the words of all k texts of each."""
+
+    images: UInt8[Tensor, "b 3 h w"]
+    texts: Int64[Tensor, "b k t"]
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> "SayingBatch":
+        """The same batch on another device."""
+        moved = {k: v.to(device, non_blocking=non_blocking) for k, v in vars(self).items()}
+        return replace(self, **moved)
+
+
+class Sayings:
+    """All images of a split with their texts; a batch reads the images that it needs."""
+
+    def __init__(self, dataset: Dataset, words: Words) -> None:
+        if isinstance(dataset, Features):
+            raise PolymodalError(
+                "Pictures are needed, not features that an encoder made of them. "
+                "Leave out --features."
+            )
+        self.dataset = dataset
+        self.texts = numbered(texts_of(dataset), words)
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def batch(self, indices: Int[np.ndarray, " b"]) -> SayingBatch:
+        """The images at these places, with all that is said of them."""
+        images = torch.from_numpy(self.dataset.images(indices.tolist()))
+        return SayingBatch(images.permute(0, 3, 1, 2), self.texts[torch.from_numpy(indices)])
+
+    def resident(self, device: torch.device) -> "ResidentSayings":
+        """The same examples on a device."""
+        return ResidentSayings(self, device)
+
+
+class ResidentSayings:
+    """The same examples kept whole on one device, pictures as uint8: a batch is one gather."""
+
+    def __init__(self, sayings: Sayings, device: torch.device, block: int = 1024) -> None:
+        n, dataset = len(sayings), sayings.dataset
+        shape = dataset.images([0]).shape[1:]
+        self.images = torch.empty((n, *shape), dtype=torch.uint8, device=device)
+        for start in range(0, n, block):
+            stop = min(start + block, n)
+            self.images[start:stop] = torch.from_numpy(dataset.images(range(start, stop)))
+        self.texts = sayings.texts.to(device)
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def batch(self, indices: Int[np.ndarray, " b"]) -> SayingBatch:
+        """The images at these places, gathered on the device."""
+        places = torch.from_numpy(indices).to(self.images.device)
+        return SayingBatch(self.images[places].permute(0, 3, 1, 2), self.texts[places])
+
+
+def words_of(train: Dataset) -> Words:
+    """The words of a training split: kind by kind where a world has a fixed list, else by frequency."""
+    from polymodal.data.worlds.captions import WORDS  # which compiles the worlds' tracer
+    from polymodal.data.worlds.split import Split
+
+    if isinstance(train, Split) and train.world.name in WORDS:
+        length = len(spoken(train.captions(0)[0].text))
+        return Words(words=(BLANK, *WORDS[train.world.name]), length=length)
+    return Words.of(text for own in captions_of(train) for text in own)
+
+
+def texts_of(dataset: Dataset) -> Sequence[Sequence[str]]:
+    """All texts of each image, without touching a pixel: for two-objects the four that are true of
+    it, else its captions."""
+    from polymodal.data.worlds.captions import all_nine_words
+    from polymodal.data.worlds.split import Split
+
+    if isinstance(dataset, Split) and dataset.world.name == "two-objects":
+        return [all_nine_words(dataset.source.layout(i)) for i in range(len(dataset))]
+    return captions_of(dataset)
+
+
+def numbered(texts: Sequence[Sequence[str]], words: Words) -> Int64[Tensor, "n k t"]:
+    """The texts of each image as numbers; an image with fewer than others has its own repeated.
+
+    >>> numbered([["red", "blue"], ["blue red"]], Words.of(["blue red"])).tolist()
+    [[[2, 0], [1, 0]], [[1, 2], [1, 2]]]
+    """
+    most = max(len(own) for own in texts)
+    # each text is read once: 100,000 images of two-objects share 36,864
+    rows = {text: row for row, text in enumerate(dict.fromkeys(t for own in texts for t in own))}
+    places = [[rows[own[k % len(own)]] for k in range(most)] for own in texts]
+    return words.encode(list(rows))[torch.tensor(places)]
+
+
+def shuffled(
+    texts: Int[Tensor, "*batch t"], generator: torch.Generator | None = None
+) -> Int[Tensor, "*batch t"]:
+    """Each text with its words and blanks in an order of its own, all as likely (004, §5.2)."""
+    order = torch.rand(texts.shape, generator=generator, device=texts.device).argsort(-1)
+    return texts.gather(-1, order)
