@@ -1,0 +1,91 @@
+"""What the judges of places and of bags share: how they are trained and asked."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Int, Shaped
+from lightning import LightningModule
+from torch import Tensor, nn
+
+from polymodal.data.records import Dataset
+from polymodal.data.sayings import Sayings
+from polymodal.data.words import Words
+from polymodal.errors import PolymodalError
+from polymodal.systems.judge.settings import Config
+
+QUICK, BLOCK = 2000, 256
+"""How many pictures are read at a validation, and how many at once."""
+
+
+class Judge(LightningModule, ABC):
+    """A reader of pictures with the words that it reads."""
+
+    monitor = "least_accuracy"
+
+    def __init__(self, config: Config, words: Words, reader: nn.Module) -> None:
+        super().__init__()
+        self.config, self.words, self.reader = config, words, reader
+
+    @abstractmethod
+    def examples(self, dataset: Dataset) -> Sayings:
+        """Training examples of a split."""
+
+    @abstractmethod
+    def scores(self, batches: Iterator[Any]) -> dict[str, float]:
+        """The accuracy of each attribute on real pictures, in percent, and the least of them."""
+
+    @abstractmethod
+    def correctness(
+        self, pictures: Shaped[Tensor, "b 3 h w"], texts: Int[Tensor, "b t"]
+    ) -> dict[str, float]:
+        """How much of each text its picture shows, in percent: see `metrics.correctness`."""
+
+    def start(self, train: Dataset) -> None:
+        """A judge starts from nothing."""
+
+    def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
+        """Take another judge's weights."""
+        own, other = (
+            {k: v.shape for k, v in some.items()} for some in (self.state_dict(), weights)
+        )
+        if own != other or Words.from_json(learned["words"]) != self.words:
+            raise PolymodalError(
+                "--init names a judge of other words or of another shape: start from a run on the "
+                "same data, with the same model settings."
+            )
+        self.load_state_dict(weights)
+
+    def configure_optimizers(self) -> Any:
+        adam = torch.optim.Adam(self.parameters(), lr=self.config.lr)
+        share = partial(share_of_rate, warmup=self.config.warmup, last=self.trainer.max_steps)
+        schedule = torch.optim.lr_scheduler.LambdaLR(adam, share)
+        return {"optimizer": adam, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+    def validate(self, dataset: Dataset) -> dict[str, float]:
+        """The accuracies on the first pictures of a split."""
+        return self.scores(self.batches(dataset, min(QUICK, len(dataset))))
+
+    def evaluate(self, dataset: Dataset) -> dict[str, float]:
+        """The accuracies on all of a split."""
+        return self.scores(self.batches(dataset, len(dataset)))
+
+    def batches(self, dataset: Dataset, count: int) -> Iterator[Any]:
+        """The first examples of a split, by blocks, on the device."""
+        examples = self.examples(dataset)
+        for start in range(0, count, BLOCK):
+            part = np.arange(start, min(start + BLOCK, count))
+            yield examples.batch(part).to(self.device)
+
+
+def share_of_rate(step: int, warmup: int, last: int) -> float:
+    """How much of the highest rate a step has: a straight rise times half a cosine over all steps.
+
+    >>> [round(share_of_rate(step, warmup=1, last=8), 2) for step in (0, 1, 4, 7)]
+    [0.5, 0.96, 0.5, 0.04]
+    """
+    return min(1.0, (step + 1) / (warmup + 1)) * 0.5 * (1 + math.cos(math.pi * step / last))
