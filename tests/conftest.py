@@ -10,10 +10,9 @@ from jaxtyping import install_import_hook
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 CHECKED = (
-    "similarity", "ranking", "contrastive", "metrics", "nn", "systems", "retrieval", "data.pairs", "data.words", "data.sayings",
-    "likelihoods",
-    "distributed", "search.spheres", "search.lifts", "search.nearest", "search.sureness",
-    "search.answers", "search.remote", "search.tensors",
+    "similarity", "ranking", "contrastive", "metrics", "nn", "systems", "retrieval", "data.pairs",
+    "data.words", "data.sayings", "likelihoods", "distributed", "search.spheres", "search.lifts",
+    "search.nearest", "search.sureness", "search.answers", "search.remote", "search.tensors",
 )  # fmt: skip
 
 install_import_hook([f"polymodal.{name}" for name in CHECKED], "beartype.beartype")

@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from polymodal.config import from_settings, to_settings
+from polymodal.config import fitting, from_settings, to_settings
 from polymodal.errors import PolymodalError
 
 
@@ -70,3 +70,12 @@ def test_values_of_another_kind_are_named(name, value, message):
 def test_what_is_no_list_of_settings():
     with pytest.raises(PolymodalError, match="must hold settings as 'name: value' lines, not 7"):
         from_settings(Config, 7, "a.yaml")
+
+
+def test_the_members_of_a_list_are_checked_too():
+    with pytest.raises(ValueError, match="must be one of a, b"):
+        fitting(tuple[Literal["a", "b"], ...], ["a", "c"])
+    assert fitting(tuple[Literal["a", "b"], ...], ["b", "a"]) == ("b", "a")
+    assert fitting(tuple[int, float], [1, "2e0"]) == (1, 2.0)
+    with pytest.raises(ValueError, match="must have 2 values"):
+        fitting(tuple[int, int], [1, 2, 3])

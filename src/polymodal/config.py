@@ -57,4 +57,9 @@ def fitting(hint: Any, value: Any) -> Any:
     if hint in (int, bool, str) and type(value) is not hint:
         words = {int: "a whole number", bool: "true or false", str: "text"}
         raise ValueError(f"must be {words[hint]}")
-    return tuple(value) if get_origin(hint) is tuple and isinstance(value, list) else value
+    if get_origin(hint) is tuple and isinstance(value, list):
+        kinds = choices[:1] * len(value) if choices[1:] == (...,) else choices
+        if len(kinds) != len(value):
+            raise ValueError(f"must have {len(kinds)} values")
+        return tuple(map(fitting, kinds, value))
+    return value

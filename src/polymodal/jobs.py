@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from polymodal import systems
+from polymodal import models, systems
 from polymodal.config import to_settings
 from polymodal.data.features import open_features, write_features
 from polymodal.data.records import Dataset, Images
@@ -149,7 +149,7 @@ def conclude(
     held_out = {split: dataset for split, dataset in splits.items() if split != "train"}
     metrics: dict[str, Any] = {
         "command": command_line(),
-        "scores": {split: system.evaluate(dataset) for split, dataset in held_out.items()},
+        "scores": evaluated(system, held_out),
         "monitor": system.monitor,
         "selected": best_point(curves, system.monitor),
         "protocol": protocol(system, splits, settings),
@@ -169,6 +169,12 @@ def conclude(
     return metrics
 
 
+def evaluated(system: Any, splits: Mapping[str, Dataset]) -> dict[str, dict[str, float]]:
+    """All scores of every split, without compiling for sizes that training did not see."""
+    with torch.compiler.set_stance("force_eager"):
+        return {name: system.evaluate(dataset) for name, dataset in splits.items()}
+
+
 def best_point(curves: list[dict[str, float]], monitor: str) -> dict[str, float]:
     """The validation whose weights were kept: the first with the highest score."""
     return max((point for point in curves if monitor in point), key=lambda point: point[monitor])
@@ -183,8 +189,8 @@ def evaluate(
     skip_bad: bool = False,
     device: str = "cpu",
 ) -> dict[str, Any]:
-    """Score a run on a split of its own data, or of other data."""
-    settings = Run(Path(run)).config
+    """Score a run, or a shipped model, on a split of its own data, or of other data."""
+    settings = Run(models.find(run)).config
     if data is None:
         data, features = settings["data"], features or settings["features"]
         skip_bad = skip_bad or settings["skip_bad"]

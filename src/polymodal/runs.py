@@ -203,7 +203,6 @@ def card(config: dict[str, Any], metrics: dict[str, Any]) -> str:
         "import polymodal",
         "",
         'model = polymodal.load("this folder")',
-        'model.encode_texts(["a small red cube"])',
         "```",
         "",
     ]

@@ -108,7 +108,10 @@ class Survival(Callback):
         """Score the system on the validation split and keep it if it is the best so far."""
         scores: Scores = {}
         if trainer.is_global_zero:
-            scores = self.validate()
+            with torch.compiler.set_stance(
+                "force_eager"
+            ):  # other sizes are not worth compiling for
+                scores = self.validate()
             score = scores.get(system.monitor)  # there may be none before a later stage begins
             if score is not None and score > self.best:
                 self.best = score

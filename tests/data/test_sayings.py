@@ -70,7 +70,9 @@ def test_the_words_of_drawn_worlds_stand_kind_by_kind(drawn):
     )
     assert words_of(drawn).length == 9
     one = named("one-object", size=16, train=1, val=0, test=0).splits()["train"]
-    assert words_of(one) == Words(words=("-", "small", "large", "red", "blue"), length=2)
+    assert words_of(one) == Words(
+        words=("-", "small", "large", "red", "blue"), length=2, shortest=2
+    )
     assert texts_of(one) == [[one.captions(0)[0].text]]
 
 

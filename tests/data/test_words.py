@@ -71,7 +71,7 @@ def test_a_text_that_cannot_be_said(text: str, message: str) -> None:
         (("-", "a", "b", "a"), 1, "hold 'a' twice"),
         (("-", "two words"), 1, "'two words' is not one word"),
         (("-", "Male"), 1, "lower case"),
-        (("-", "a"), 0, "1 word or more, not 0"),
+        (("-", "a"), 0, "1 word or more, and no more than the longest; found 1 and 0"),
     ],
 )
 def test_lists_that_are_no_words(words: tuple[str, ...], length: int, message: str) -> None:
@@ -91,13 +91,13 @@ def test_a_run_keeps_them_as_json() -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ({}, "'words'"),
-        ({"words": ["-", "a"]}, "'length'"),
+        ({}, "'length'"),
+        ({"length": 1, "shortest": 1}, "'words'"),
         ([1], "list indices"),
         (None, "not subscriptable"),
-        ({"words": ["-", 3], "length": 1}, "str"),
+        ({"words": ["-", 3], "length": 1, "shortest": 1}, "str"),
         ({"words": ["-", "a"], "length": "long"}, "'long'"),
-        ({"words": ["a"], "length": 1}, "must be the blank"),
+        ({"words": ["a"], "length": 1, "shortest": 1}, "must be the blank"),
     ],
 )
 def test_broken_json_is_named(content: object, reason: str) -> None:
@@ -105,3 +105,13 @@ def test_broken_json_is_named(content: object, reason: str) -> None:
         Words.from_json(content)
     assert reason in str(caught.value)
     assert "Copy the whole run again" in str(caught.value)
+
+
+def test_a_text_shorter_than_any_that_was_learned_from() -> None:
+    words = Words.of(["red cube left sphere", "blue sphere right"])
+    assert (words.length, words.shortest) == (4, 3)
+    words.check("red cube left")
+    with pytest.raises(
+        PolymodalError, match=r"'red cube' has 2 words, .* has 3\. Say more\. The words"
+    ):
+        words.check("red cube")

@@ -87,7 +87,7 @@ def words_of(train: Dataset) -> Words:
 
     if isinstance(train, Split) and train.world.name in WORDS:
         length = len(spoken(train.captions(0)[0].text))
-        return Words(words=(BLANK, *WORDS[train.world.name]), length=length)
+        return Words(words=(BLANK, *WORDS[train.world.name]), length=length, shortest=length)
     return Words.of(text for own in captions_of(train) for text in own)
 
 

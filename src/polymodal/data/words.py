@@ -43,6 +43,8 @@ class Words:
     words: tuple[str, ...]
     length: int
     """Words of a text; shorter texts end in blanks."""
+    shortest: int = 1
+    """Words of the shortest training text: of a shorter one nothing was learned."""
 
     def __post_init__(self) -> None:
         if self.words[:1] != (BLANK,) or len(self.words) < 2:
@@ -55,8 +57,11 @@ class Words:
         if len(self.numbers) != len(self.words):
             twice = next(w for number, w in enumerate(self.words) if self.numbers[w] != number)
             raise PolymodalError(f"The words hold {twice!r} twice.")
-        if self.length < 1:
-            raise PolymodalError(f"A text has 1 word or more, not {self.length}.")
+        if not 1 <= self.shortest <= self.length:
+            raise PolymodalError(
+                "The shortest text has 1 word or more, and no more than the longest; found "
+                f"{self.shortest} and {self.length}."
+            )
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "Words":
@@ -70,7 +75,8 @@ class Words:
         if not counts:
             raise PolymodalError("The training texts hold no word. Check the captions.")
         frequent = sorted(counts, key=lambda word: (-counts[word], word))
-        return cls(words=(BLANK, *frequent), length=max(map(len, said)))
+        lengths = [len(words) for words in said]
+        return cls(words=(BLANK, *frequent), length=max(lengths), shortest=max(1, min(lengths)))
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -103,19 +109,29 @@ class Words:
     def _known(self) -> str:
         return f"The words are: {', '.join(self.words[1:])}."
 
+    def check(self, text: str) -> None:
+        """Refuse a text that is shorter than any that was learned from."""
+        said = len(spoken(text))
+        if said < self.shortest:
+            raise PolymodalError(
+                f"The text {text!r} has {said} words, but the shortest that was learned from has "
+                f"{self.shortest}. Say more. {self._known}"
+            )
+
     def decode(self, ids: Int[Tensor, "n t"]) -> list[str]:
         """The words of each row of numbers, without the blanks."""
         return [" ".join(self.words[number] for number in row if number) for row in ids.tolist()]
 
     def as_json(self) -> dict[str, Any]:
         """What `from_json` makes the same words of, for a run to keep."""
-        return {"words": list(self.words), "length": self.length}
+        return {"words": list(self.words), "length": self.length, "shortest": self.shortest}
 
     @classmethod
     def from_json(cls, content: Any) -> "Words":
         """The words that `as_json` wrote."""
         try:
-            return cls(words=tuple(content["words"]), length=int(content["length"]))
+            lengths = {name: int(content[name]) for name in ("length", "shortest")}
+            return cls(words=tuple(content["words"]), **lengths)
         except (KeyError, TypeError, ValueError, PolymodalError) as error:
             raise PolymodalError(
                 f"The words of a run cannot be read ({error}). Copy the whole run again."

@@ -101,6 +101,11 @@ class Couplings(nn.Module):
             origin = origin.expand(len(context), -1)
         return Pushed(partial(self.push, hints), partial(self.pull, hints), origin)
 
+    def compile_moves(self) -> None:
+        """Compile the way to z and back, each to one graph."""
+        self.push = torch.compile(self.push)  # type: ignore[method-assign]
+        self.pull = torch.compile(self.pull)  # type: ignore[method-assign]
+
     def push(
         self, hints: Sequence[Hint], noise: Float[Tensor, "*s z"]
     ) -> tuple[Float[Tensor, "*s z"], Float[Tensor, "*s"]]:
@@ -151,6 +156,9 @@ class Gaussian(nn.Module):
         self.net = (
             nn.Sequential(nn.Linear(context, hidden), told(hidden, 2 * latent)) if context else None
         )
+
+    def compile_moves(self) -> None:
+        """One affine map needs no compiling."""
 
     def forward(self, context: Float[Tensor, "b d"] | None = None) -> Pushed:
         check_context(context, self.net is not None)

@@ -1,0 +1,78 @@
+"""What is learned of z once the model stands still: q_agg(z|y), q_true(z|y) and q(z) (004, §3 and §4.2)."""
+
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from polymodal.nn.flows import Couplings, Gaussian, Pushed, standard
+from polymodal.nn.wording import TextEncoder
+from polymodal.systems.vlvae.model import JointModel
+
+Flow = Couplings | Gaussian
+
+
+class TextPosterior(nn.Module):
+    """q(z|y): a flow that is told the text by an encoder of its own (004, §5.1.1)."""
+
+    def __init__(self, *, encoder: TextEncoder, flow: Flow) -> None:
+        super().__init__()
+        self.encoder, self.flow = encoder, flow
+
+    def given(self, texts: Int[Tensor, "b t"]) -> Pushed:
+        """The distribution of z for each text."""
+        found: Pushed = self.flow(self.encoder(texts))
+        return found
+
+    def forward(self, texts: Int[Tensor, "b t"], z: Float[Tensor, "b z"]) -> Float[Tensor, " b"]:
+        """log q(z|y)."""
+        return self.given(texts).log_prob(z)
+
+
+class Densities(nn.Module):
+    """Those that are asked for; φ of the paper."""
+
+    def __init__(
+        self, *, aggregate: TextPosterior | None, true: TextPosterior | None, prior: Flow | None
+    ) -> None:
+        super().__init__()
+        self.aggregate, self.true, self.prior = aggregate, true, prior
+
+    def flows(self) -> list[Flow]:
+        """The flow of each."""
+        told = [
+            posterior.flow for posterior in (self.aggregate, self.true) if posterior is not None
+        ]
+        return told if self.prior is None else [*told, self.prior]
+
+    def losses(
+        self, model: JointModel, texts: Int[Tensor, "b t"], z: Float[Tensor, "b z"]
+    ) -> dict[str, Float[Tensor, ""]]:
+        """What each is to make small, in nats, for z drawn from q(z|x) of images of these texts."""
+        found: dict[str, Tensor] = {}
+        if self.aggregate is not None:
+            found["aggregate"] = -self.aggregate(texts, z).mean()
+        if self.true is not None:
+            found["true"] = -text_bound(model, self.true, texts).mean()
+        if self.prior is not None:
+            found["prior"] = -self.prior().log_prob(z).mean()
+        return found
+
+
+def text_bound(
+    model: JointModel,
+    posterior: TextPosterior,
+    texts: Int[Tensor, "b t"],
+    prior: Flow | None = None,
+) -> Float[Tensor, " b"]:
+    """log p(y|z) + log p(z) − log q(z|y) for one z of q(z|y): at most log p(y) in the mean (eq. 3).
+
+    p(z) is N(0, I), or the aggregate prior where that is given (§4.2).
+    """
+    z, log_q = posterior.given(texts).rsample_and_log_prob()
+    return model.log_py(model.code(z), texts) + log_prior(z, prior) - log_q
+
+
+def log_prior(z: Float[Tensor, "*s z"], prior: Flow | None = None) -> Float[Tensor, "*s"]:
+    """log p(z): of N(0, I), or of the aggregate prior."""
+    if prior is None:
+        return standard(z)
+    return prior().log_prob(z)
