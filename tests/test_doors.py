@@ -70,12 +70,25 @@ DOORS: dict[str, set[str]] = {
     "runs": {"polymodal"},  # its version
     "diagnose": {"nn", "information", "metrics"},
     "search": {"gaussian", "similarity"},
+    # the papers' pictures, of trained systems
+    "figures": {"systems", "metrics", "data", "gaussian"},
     # what joins data, system and trainer, for commands and studies
-    "loading": {"systems", "runs", "hardware"},
+    "models": {"systems", "runs"},  # (a shipped model is made of a run)
+    "loading": {"systems", "runs", "models", "hardware"},
     # (nn: features are computed by an encoder alone)
-    "jobs": {"systems", "data", "nn", "training", "runs", "loading", "hardware", "progress"},
+    "jobs": {
+        "systems",
+        "models",
+        "data",
+        "nn",
+        "training",
+        "runs",
+        "loading",
+        "hardware",
+        "progress",
+    },
     # (retrieval: what its probes ask of a trained system)
-    "studies": {"systems", "retrieval", "ranking", "training", "data", "results"},
+    "studies": {"systems", "retrieval", "ranking", "training", "data", "results", "figures"},
     "reproduction": {"studies", "runs", "jobs", "loading", "results"},
     # what joins a run, its data and an index
     "indexing": {

@@ -1,10 +1,11 @@
-"""Runs as systems again."""
+"""Runs and shipped models as systems again."""
 
 from pathlib import Path
 from typing import Any
 
-from polymodal import systems
+from polymodal import models, systems
 from polymodal.config import from_settings
+from polymodal.errors import PolymodalError
 from polymodal.hardware import usable
 from polymodal.runs import Run
 
@@ -13,13 +14,30 @@ def load(run: Path | str, device: str = "cpu") -> Any:
     """The system of a run with its best weights, ready for use.
 
     Args:
-        run: the folder that `polymodal train` left.
+        run: the folder that `polymodal train` left, or the name of a shipped model.
         device: where its weights go, for instance "cuda".
     """
+    return restored(Run(models.find(run)), device)
+
+
+def load_for(task: str, run: Path | str, device: str = "cpu") -> Any:
+    """The system of a run that has a method of the task's name."""
+    found = Run(models.find(run))
+    system = restored(found, device)
+    if not hasattr(system, task):
+        raise PolymodalError(
+            f"{run} is a run of {found.config['system']}, which cannot {task}. Make one that can: "
+            "`polymodal train vlvae --data two-objects --run DIR`; or name a shipped model: "
+            f"{', '.join(models.names()) or 'there is none'}."
+        )
+    return system
+
+
+def restored(run: Run, device: str) -> Any:
+    """The system of a run with its best weights."""
     place = usable(device)
-    found = Run(Path(run))
-    module = systems.named(found.config["system"])
-    config = from_settings(module.Config, found.config["model"], f"{run}/config.yaml")
-    system = module.build(config, found.learned)
-    found.restore(system)
+    module = systems.named(run.config["system"])
+    config = from_settings(module.Config, run.config["model"], f"{run.folder}/config.yaml")
+    system = module.build(config, run.learned)
+    run.restore(system)
     return system.eval().to(place)

@@ -22,6 +22,8 @@ First steps
   polymodal index runs/a --out indexes/a             embed its test images, to be searched
   polymodal search indexes/a "a red cube"            find them by a text, and say how sure
   polymodal train vse --data folder:PHOTOS --run runs/b       your own images and captions
+  polymodal generate runs/v --text "large red metal cube left small blue rubber sphere"
+                                                     pictures of a text, by a VLVAE
 
 `polymodal VERB --help` explains a verb.
 """

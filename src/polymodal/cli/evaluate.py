@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> None:
         """Score a run on a split of its own data, or of other data.
 
         Args:
-            run: The run directory.
+            run: The run directory, or the name of a shipped model.
             options: What to score it on.
         """
         from polymodal import jobs
@@ -97,6 +97,7 @@ def chance_column(found: dict[str, Any]) -> dict[str, dict[str, float]]:
 
 def remarks(run: Path, found: dict[str, Any]) -> list[str]:
     """In what the data are not those that the model was trained on, in plain words."""
+    from polymodal import models
     from polymodal.runs import Run
 
     told = []
@@ -107,7 +108,7 @@ def remarks(run: Path, found: dict[str, Any]) -> list[str]:
             f"{unknown:.1f} % of the words in the captions of {split} were never met in training: "
             "the model reads each as the same unknown word."
         )
-    size = Run(run).learned.get("size")
+    size = Run(models.find(run)).learned.get("size")
     now = found["protocol"]["pictures"].partition(":")[0]
     if size and now != f"{size}×{size}":
         told.append(

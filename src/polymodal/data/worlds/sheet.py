@@ -3,19 +3,17 @@
 import io
 from pathlib import Path
 
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
 from polymodal import files
+from polymodal.data.lettering import FAINT, INK, PAPER, font, wrap
 from polymodal.data.records import Dataset, Record
 from polymodal.data.worlds.attributes import COLOURS, RGB
 from polymodal.errors import PolymodalError
 
 TILE, GUTTER, MARGIN = 336, 28, 36
-PAPER, INK, FAINT = (250, 250, 248), (38, 38, 42), (140, 140, 146)
 SMALL, PLAIN = 11, 13
 LEAD = 18
-
-Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 
 
 def contact_sheet(
@@ -52,18 +50,18 @@ def _cell(record: Record, boxes: bool) -> Image.Image:
     lines = [(record.id, FAINT, 0)]
     if record.scene and boxes:
         key = " · ".join(f"{k} {thing.shape}" for k, thing in enumerate(record.scene.things))
-        lines = [(line, FAINT, 0) for line in _wrap(f"{record.id}:  {key}", TILE, SMALL)]
+        lines = [(line, FAINT, 0) for line in wrap(f"{record.id}:  {key}", TILE, SMALL)]
     heading = len(lines)
     for caption in record.captions:
-        wrapped = _wrap(caption.text, TILE - 14, PLAIN)
+        wrapped = wrap(caption.text, TILE - 14, PLAIN)
         lines += [(line, INK, 14 if place else 0) for place, line in enumerate(wrapped)]
     height = picture.height + 10 + LEAD * len(lines)
     cell = Image.new("RGB", (TILE, height), PAPER)
     cell.paste(picture, (0, 0))
     pen = ImageDraw.Draw(cell)
     for place, (line, colour, indent) in enumerate(lines):
-        font = _font(SMALL if place < heading else PLAIN)
-        pen.text((indent, picture.height + 8 + LEAD * place), line, fill=colour, font=font)
+        letters = font(SMALL if place < heading else PLAIN)
+        pen.text((indent, picture.height + 8 + LEAD * place), line, fill=colour, font=letters)
     return cell
 
 
@@ -75,35 +73,15 @@ def _picture(record: Record, boxes: bool) -> Image.Image:
     if not boxes or record.scene is None:
         return image
     pen = ImageDraw.Draw(image)
-    font = _font(SMALL)
     for place, thing in enumerate(record.scene.things):
         x0, y0, x1, y1 = (round(edge * scale) for edge in thing.box)
         colour = _bright(RGB[COLOURS.index(thing.colour)])
         pen.rectangle((x0 - 2, y0 - 2, x1 + 1, y1 + 1), outline=colour, width=1)
         pen.rectangle((x0 - 2, y0 - 15, x0 + 7, y0 - 2), fill=colour)
-        pen.text((x0 + 3, y0 - 8), str(place), fill=INK, font=font, anchor="mm")
+        pen.text((x0 + 3, y0 - 8), str(place), fill=INK, font=font(SMALL), anchor="mm")
     return image
 
 
 def _bright(rgb: tuple[int, int, int]) -> tuple[int, int, int]:
     """A much lighter kin of a colour, to be seen on the thing itself and on gray."""
     return (rgb[0] // 3 + 168, rgb[1] // 3 + 168, rgb[2] // 3 + 168)
-
-
-def _wrap(text: str, width: int, size: int) -> list[str]:
-    """Break a text into lines no wider than `width` pixels."""
-    font = _font(size)
-    lines: list[str] = []
-    line = ""
-    for word in text.split(" "):
-        longer = f"{line} {word}" if line else word
-        if line and font.getlength(longer) > width:
-            lines.append(line)
-            longer = word
-        line = longer
-    return [*lines, line] if line else lines
-
-
-def _font(size: int) -> Font:
-    """Pillow's own font."""
-    return ImageFont.load_default(size)

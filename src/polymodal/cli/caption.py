@@ -1,0 +1,66 @@
+"""Say in words what pictures show, by a trained model, and how sure it is of each word."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+HELP = """\
+Say in words what pictures show, a line a picture, by a trained model.
+
+  polymodal caption runs/v image.png
+  polymodal caption runs/a *.png --probabilities
+
+RUN is the directory of a run of `polymodal train vlvae`. Pictures are read as those of the run's data were: their centre square, resized.
+
+A probability is that of a word given the picture and the words before it. It is about one half where two words are as true: which object is said first, and by which relation.
+"""  # noqa: E501 (tyro breaks the lines)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caption:
+    """How to say it."""
+
+    probabilities: bool = False
+    """Say after each word how probable it was."""
+    device: str = "cpu"
+    """Where to compute, for instance cuda."""
+
+
+def main(arguments: list[str]) -> None:
+    import tyro
+
+    def caption(
+        run: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")],
+        images: Annotated[
+            tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="IMAGE [IMAGE ...]")
+        ],
+        options: Annotated[Caption, tyro.conf.arg(name="")],
+    ) -> None:
+        """Say in words what pictures show.
+
+        Args:
+            run: A run directory, or the name of a shipped model.
+            images: Image files.
+            options: How to say it.
+        """
+        tell(run, images, **vars(options))
+
+    tyro.cli(caption, args=arguments, prog="polymodal caption", description=HELP)
+
+
+def tell(run: str, images: Sequence[Path], *, probabilities: bool, device: str) -> None:
+    """Print a line a picture."""
+    from polymodal.errors import PolymodalError
+    from polymodal.loading import load_for
+
+    if not images:
+        raise PolymodalError("Name a picture at least: polymodal caption RUN image.png")
+    system = load_for("caption", run, device)
+    wide = max(len(str(image)) for image in images)
+    for image, one in zip(images, system.describe(images), strict=True):
+        text = " ".join(one.words)
+        if probabilities:
+            sure = zip(one.words, one.probabilities, strict=True)
+            text = "  ".join(f"{word} {p:.2f}" for word, p in sure)
+        print(f"{image!s:{wide}}  {text}")

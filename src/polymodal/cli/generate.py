@@ -1,0 +1,180 @@
+"""Draw pictures of what a text says, or pictures and texts from nothing, by a trained model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+if TYPE_CHECKING:
+    from polymodal.report.sheet import Row
+
+HELP = """\
+Draw pictures of what a text says, or pictures and texts from nothing, by a trained model.
+
+  polymodal generate runs/v --text "large red metal cube left small blue rubber sphere"
+  polymodal generate runs/v --count 16 --out pairs.png
+
+RUN is the directory of a run of `polymodal train vlvae`. The texts of two-objects are nine words: the size, colour, material and shape of one object, where it stands seen from the other, and the same of the other.
+
+  small large
+  cyan red gray blue yellow purple brown green
+  rubber metal
+  sphere cylinder cube
+  left right front behind
+"""  # noqa: E501 (tyro breaks the lines)
+
+MOST = 1000
+"""Pictures that a sheet has room for."""
+
+
+def main(arguments: list[str]) -> None:
+    import tyro
+
+    many: Any = tyro.conf.UseAppendAction
+
+    @dataclass(frozen=True, kw_only=True)
+    class Generate:
+        """What to draw."""
+
+        text: many[tuple[str, ...]] = ()
+        """What the pictures are to show; give the flag again for another row. Without it pictures
+        and texts are drawn together, from nothing."""
+        count: int = 8
+        """Pictures of each text."""
+        out: str = "sheet.png"
+        """A PNG file for a sheet, or a folder, as pictures/, for single pictures and a captions.csv."""
+        by: Literal["aggregate", "true"] | None = None
+        """With --text: z from q_agg(z|y), what images of the text look like to the model (the
+        default), or from q_true(z|y), the posterior of the text itself."""
+        prior: Literal["aggregate", "normal"] | None = None
+        """Without --text: z from the aggregate prior q(z) (the default), or from N(0, I)."""
+        seed: int = 0
+        """Another seed, other pictures."""
+        device: str = "cpu"
+        """Where to compute, for instance cuda."""
+
+    def generate(
+        run: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")],
+        options: Annotated[Generate, tyro.conf.arg(name="")],
+    ) -> None:
+        """Draw pictures.
+
+        Args:
+            run: A run directory, or the name of a shipped model.
+            options: What to draw.
+        """
+        draw(run, **vars(options))
+
+    tyro.cli(generate, args=arguments, prog="polymodal generate", description=HELP)
+
+
+def draw(
+    run: str,
+    *,
+    text: Sequence[str],
+    count: int,
+    out: str,
+    by: str | None,
+    prior: str | None,
+    seed: int,
+    device: str,
+) -> None:
+    """Draw, write, and say what was drawn."""
+    check(bool(text), by, prior, seed)
+    check_out(out, count * max(len(text), 1))
+    from polymodal.jobs import say
+    from polymodal.loading import load_for
+    from polymodal.report.sheet import Row
+
+    system = load_for("generate", run, device)
+    if text:
+        how = "z from q_true(z|y)" if by == "true" else "z from q_agg(z|y)"
+        drawn = [system.generate(one, count, by=by or "aggregate", seed=seed) for one in text]
+        rows = [Row(title=one, images=images) for one, images in zip(text, drawn, strict=True)]
+    else:
+        how = "z from N(0, I)" if prior == "normal" else "z from the aggregate prior q(z)"
+        found = system.sample(count, prior=prior or "aggregate", seed=seed)
+        rows = [Row(images=found.images, captions=found.texts)]
+    if is_folder(out):
+        write_pictures(Path(out), rows)
+        say(f"Pictures 0001.png … and their captions.csv are in {out}: {how}, seed {seed}.")
+        say(f"Next: polymodal caption {run} {Path(out) / '0001.png'}")
+    else:
+        write_sheet(Path(out), rows, f"{Path(run).resolve().name} · {how} · seed {seed}")
+        say(f"Wrote {out}: {how}, seed {seed}.")
+        say(f"Next: --seed {seed + 1} for others, --out pictures/ for each in a file.")
+
+
+def check(told: bool, by: str | None, prior: str | None, seed: int) -> None:
+    """Refuse what would mean nothing."""
+    from polymodal.errors import PolymodalError
+
+    if by and not told:
+        raise PolymodalError("--by says how a text is drawn: give a --text, or leave out --by.")
+    if prior and told:
+        raise PolymodalError("--prior is for pictures from nothing: leave out --prior, or --text.")
+    if not 0 <= seed < 2**63:
+        raise PolymodalError(f"--seed must be 0 or more and below 2^63, not {seed}.")
+
+
+def is_folder(out: str) -> bool:
+    """Whether pictures go into a folder, each in a file.
+
+    >>> is_folder("pictures/"), is_folder("pictures"), is_folder("sheet.png")
+    (True, True, False)
+    """
+    path = Path(out)
+    return out.endswith("/") or path.is_dir() or not path.suffix
+
+
+def check_out(out: str, count: int) -> None:
+    """Refuse a place that pictures cannot go to, before they are drawn."""
+    from polymodal.errors import PolymodalError
+
+    if is_folder(out):
+        if Path(out).is_dir() and any(Path(out).iterdir()):
+            raise PolymodalError(f"The folder {out} is not empty. Give --out a new one.")
+    elif not out.endswith(".png"):
+        raise PolymodalError(
+            f"A sheet is written as .png, but --out is {out}. A folder ends in a slash: {out}/"
+        )
+    elif count > MOST:
+        raise PolymodalError(
+            f"A sheet has room for {MOST} pictures, but {count} were asked for. Give a folder, as "
+            "--out pictures/, or a smaller --count."
+        )
+
+
+def write_sheet(out: Path, rows: "Sequence[Row]", foot: str) -> None:
+    """Write all as one picture."""
+    from polymodal.files import write_bytes
+    from polymodal.report.sheet import sheet
+
+    write_bytes(out, sheet(rows, foot))
+
+
+def write_pictures(folder: Path, rows: "Sequence[Row]") -> None:
+    """Write each picture, and what it was drawn for, so that `folder:` reads them as data."""
+    import csv
+    import io
+
+    from PIL import Image
+
+    from polymodal.files import write_bytes, write_text
+
+    said = [
+        (image, text)
+        for row in rows
+        for image, text in zip(
+            row.images, row.captions or [row.title] * len(row.images), strict=True
+        )
+    ]
+    content = io.StringIO()
+    lines = csv.writer(content, lineterminator="\n")
+    lines.writerow(["image", "caption"])
+    for number, (image, text) in enumerate(said, 1):
+        png = io.BytesIO()
+        Image.fromarray(image).save(png, "PNG")
+        write_bytes(folder / f"{number:04d}.png", png.getvalue())
+        lines.writerow([f"{number:04d}.png", text])
+    write_text(folder / "captions.csv", content.getvalue())

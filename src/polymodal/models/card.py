@@ -1,0 +1,92 @@
+"""The card of a shipped model: how to use it, how it was trained, its figures, its limits."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+USES = {
+    "generate": 'model.generate("…", count=8)  # pictures of a text',
+    "sample": "model.sample(8)  # pictures and texts from nothing",
+    "caption": 'model.caption(["image.png"])  # words for pictures',
+    "encode_texts": 'model.encode_texts(["…"])',
+    "encode_images": 'model.encode_images(["image.png"])',
+}
+"""What can be asked of a system that has a method of this name."""
+
+
+def card(
+    name: str,
+    system: Any,
+    settings: Mapping[str, Any],
+    metrics: Mapping[str, Any],
+    limits: str,
+    changes: Mapping[str, Any],
+    figures: Mapping[str, str],
+) -> str:
+    """The page of a model that is shipped from a run of these settings and metrics."""
+    uses = "\n".join(line for method, line in USES.items() if hasattr(system, method))
+    changed = "".join(f" `{key}` became {value}." for key, value in changes.items())
+    return f"""\
+# {name}
+
+A `{settings["system"]}` on `{settings["data"]}` that comes with Polymodal.
+
+```python
+import polymodal
+
+model = polymodal.load("{name}")
+{uses}
+```
+
+## Limits
+
+{limits.strip()}
+
+## How it was trained
+
+By `polymodal train {settings["system"]}` with the settings below, on {machine(metrics)}; the weights are \
+those of step {metrics["selected"]["step"]:.0f}, with the best `{metrics["monitor"]}` on validation. To \
+ship it, matrices were rounded to half precision.{changed}
+
+## Figures
+
+Of the whole run, before anything was rounded or left out.
+
+{figures_table(metrics["scores"], figures)}
+
+## Protocol
+
+{as_yaml(metrics["protocol"])}
+
+## Settings
+
+{as_yaml(settings)}
+"""
+
+
+def machine(metrics: Mapping[str, Any]) -> str:
+    """What trained a run, in words."""
+    hardware, versions = metrics["hardware"], metrics["versions"]
+    device = hardware.get("accelerator") or hardware["processor"]
+    return f"{device}, torch {versions['torch']}"
+
+
+def figures_table(scores: Mapping[str, Mapping[str, float]], figures: Mapping[str, str]) -> str:
+    """What was measured beside the run's scores, then these, with their standard errors."""
+    rows = ["| figure | value |", "|---|---|"]
+    rows += [f"| {what} | {value} |" for what, value in figures.items()]
+    for split, found in scores.items():
+        for metric, value in found.items():
+            if metric.endswith(("_error", "_spread")):
+                continue
+            error = found.get(f"{metric}_error")
+            spread = "" if error is None else f" ± {error:.2f}"
+            rows.append(f"| {metric} on {split} | {value:.2f}{spread} |")
+    return "\n".join(rows)
+
+
+def as_yaml(settings: Mapping[str, Any]) -> str:
+    """Settings as a block of YAML."""
+    text = yaml.safe_dump(dict(settings), sort_keys=False, allow_unicode=True).strip()
+    return f"```yaml\n{text}\n```"
