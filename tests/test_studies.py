@@ -6,7 +6,7 @@ from polymodal import jobs, results
 from polymodal.errors import PolymodalError
 from polymodal.reproduction import common, reproduce
 from polymodal.reproduction.choosing import Trial, as_before, settled, trials_of, with_settings
-from polymodal.reproduction.tasks import Task, place
+from polymodal.reproduction.tasks import Task, place, shared
 from polymodal.results import Results, read
 from polymodal.runs import Run
 from polymodal.studies import named, names, rows_for
@@ -217,6 +217,45 @@ def test_a_study_with_the_choices_of_another_tries_none(quick_folder, tmp_path):
     reproduce("gaussian/table1", folder=quick_folder, **how)
     found = reproduce("gaussian/extent", folder=tmp_path, chosen=earlier, **how)
     assert len(list((tmp_path / "quick" / "runs").iterdir())) == len(found.rows) == 11
+
+
+def test_rows_that_share_a_run_or_a_judge_wait_for_it(tmp_path):
+    recipes = named("vlvae/table1").quick
+    tasks = [task(tmp_path, r, study="vlvae/table1", seed=s) for r in recipes for s in (0, 1)]
+    waited = shared(tasks)
+    assert [(t.recipe.name, t.seed) for t in waited] == [("q_true", 0), ("q_true", 1), ("judge", 0)]
+    assert place(tasks[0], recipes[0]) == place(tasks[0], recipes[1])
+    assert not shared([task(tmp_path, row) for row in FEW_1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("table", ["table1", "table2"])
+def test_the_quick_path_of_the_vlvae_tables(table, quick_folder):
+    study = named(f"vlvae/{table}")
+    found = reproduce(
+        f"vlvae/{table}", quick=True, seeds=(0,), folder=quick_folder, accelerator="cpu"
+    )
+    assert [row.name for row in found.rows] == [row.name for row in study.paper]
+    for row in found.rows:
+        assert set(study.metrics) <= row.metrics.keys()
+        assert row.metrics["correctness"] == pytest.approx(
+            sum(row.metrics[f"correctness_{a}"] for a in ("size", "colour", "material", "shape"))
+            / 4
+        )
+    systems = {run.name.split("-")[0] for run in (quick_folder / "quick" / "runs").iterdir()}
+    assert {"vlvae", "judge"} <= systems
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("figure", ["figure1", "figure3", "figure4", "figure7"])
+def test_the_quick_path_of_the_vlvae_figures(figure, quick_folder):
+    found = reproduce(
+        f"vlvae/{figure}", quick=True, seeds=(0,), folder=quick_folder, accelerator="cpu"
+    )
+    (row,) = found.rows
+    assert row.metrics
+    drawn = quick_folder / "quick" / f"vlvae/{figure}-{row.name.replace(' ', '-')}-0.png"
+    assert drawn.read_bytes()[1:4] == b"PNG"
 
 
 @pytest.mark.slow

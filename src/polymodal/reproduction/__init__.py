@@ -9,7 +9,14 @@ from polymodal.errors import PolymodalError
 from polymodal.reproduction.choosing import as_before, settled, trials_of, try_out
 from polymodal.reproduction.crew import run_all
 from polymodal.reproduction.making import Made, make
-from polymodal.reproduction.tasks import Accelerator, Task, encoders, features_of
+from polymodal.reproduction.tasks import (
+    Accelerator,
+    Task,
+    encoders,
+    features_of,
+    shared,
+    train_alone,
+)
 from polymodal.results import Results, read, summary, write
 from polymodal.studies import Study, named, rows_for
 
@@ -61,6 +68,7 @@ def reproduce(
     while trials := trials_of(tasks, seeds[0]):  # first phases first
         scored = run_all(try_out, trials, processes)
         tasks = [settled(task, scored) for task in tasks]
+    run_all(train_alone, shared(tasks), processes)
     results = collect(name, study, run_all(make, tasks, processes))
     path = out or folder / f"{name}.json"
     write(path, results)

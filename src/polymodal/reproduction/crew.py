@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 def run_all(work: Callable[[Task], T], tasks: Sequence[Task], processes: int) -> list[T]:
     """Work on every task and give what comes of it in their order; several at a time where asked."""
-    if processes == 1:
+    if processes == 1 or len(tasks) < 2:
         return [work(task) for task in tasks]
     context = get_context("spawn")  # CUDA does not survive a fork
     with ProcessPoolExecutor(processes, mp_context=context, initializer=hush) as pool:

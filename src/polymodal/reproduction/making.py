@@ -1,15 +1,15 @@
 """A row trained and measured."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from polymodal import jobs, loading
-from polymodal.reproduction.tasks import Task, features_place, on_gpu, train
+from polymodal.reproduction.tasks import Task, beside, features_place, on_gpu, train
 from polymodal.results import Row
 from polymodal.runs import Run
-from polymodal.studies import named
+from polymodal.studies import Probe, named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,8 @@ def make(task: Task) -> Made:
     run = train(task, task.recipe)
     metrics = Run(run).metrics
     study = named(task.study)
-    scores = measure(task, run, study.probe) if study.probe else metrics["scores"]["test"]
+    probe = task.recipe.probe or study.probe or study.figure
+    scores = measure(task, run, probe) if probe else metrics["scores"]["test"]
     scores = by_folds(scores) if study.folds else scores
     row = Row(name=task.recipe.name, data=task.data, seed=task.seed, metrics=scores)
     told = {"chosen": dict(task.chosen), "tried": dict(task.tried)} if task.chosen else {}
@@ -34,11 +35,24 @@ def make(task: Task) -> Made:
     return Made(row=row, metrics={**metrics, "protocol": {**metrics["protocol"], **told}})
 
 
-def measure(task: Task, run: Path, probe: Callable[..., dict[str, float]]) -> dict[str, float]:
-    """What a study asks of a trained system."""
-    system = loading.load(run, "cuda" if on_gpu(task.accelerator) else "cpu")
+def measure(task: Task, run: Path, probe: Probe) -> dict[str, float]:
+    """What a study asks of a trained system, or draws of it."""
+    device = "cuda" if on_gpu(task.accelerator) else "cpu"
     features = task.recipe.encoder and features_place(task.data, task.recipe.encoder, task.folder)
-    return probe(system, jobs.open_data(task.data, features=features or None))
+    given: list[Any] = [jobs.open_data(task.data, features=features or None)]
+    if task.recipe.beside:
+        given.append(loading.load(train(beside(task), task.recipe.beside), device))
+    if not named(task.study).figure:
+        return probe(loading.load(run, device), *given)
+    found = probe(loading.load(run, device), *given, out=picture(task))
+    jobs.say(f"Drew {picture(task)}.")
+    return found
+
+
+def picture(task: Task) -> Path:
+    """Where the figure of a row is drawn."""
+    words = (task.recipe.name.replace(" ", "-"), str(task.seed))
+    return task.folder / f"{task.study}-{'-'.join(words)}.png"
 
 
 def by_folds(scores: Mapping[str, float]) -> dict[str, float]:

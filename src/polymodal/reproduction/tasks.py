@@ -1,6 +1,6 @@
 """One row of a table: what it is made of, where its runs lie, and its training, phase after phase."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -52,6 +52,28 @@ def train(task: Task, recipe: Recipe) -> Path:
     )
     Run(run).tidy()
     return run
+
+
+def beside(task: Task) -> Task:
+    """The task of the system beside a row's own: with the first seed, and so the same for all."""
+    return replace(task, seed=0)
+
+
+def shared(tasks: Sequence[Task]) -> list[Task]:
+    """Tasks whose runs several rows need, each run once: they are trained before the rows are made,
+    since two processes may not train one run."""
+    runs: dict[Path, list[Task]] = {}
+    for task in tasks:
+        runs.setdefault(place(task, task.recipe), []).append(task)
+    besides = [replace(beside(t), recipe=t.recipe.beside) for t in tasks if t.recipe.beside]
+    found = [own[0] for own in runs.values() if len(own) > 1] + besides
+    return list({place(task, task.recipe): task for task in found}.values())
+
+
+def train_alone(task: Task) -> None:
+    """Train what a task names, and measure nothing."""
+    jobs.say(str(task))
+    train(task, task.recipe)
 
 
 def place(task: Task, recipe: Recipe) -> Path:

@@ -4,18 +4,18 @@ A module here has `STUDIES`, its studies by name; `gaussian.py`'s `table1` is `g
 """
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from polymodal import catalogue
-from polymodal.data.records import Dataset
 from polymodal.errors import unknown
 from polymodal.results import PaperRow
 from polymodal.training import Training
 
-Probe = Callable[[Any, Mapping[str, Dataset]], dict[str, float]]
-"""What is asked of a trained system, given the splits of its data."""
+Probe = Callable[..., dict[str, float]]
+"""What is asked of a trained system, given the splits of its data and, where the recipe has one, the
+system beside it; a figure is also told where to draw."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +30,11 @@ class Recipe:
     """A frozen image encoder whose features are computed once and shared by all rows."""
     first: "Recipe | None" = None
     """The phase before this one, whose weights it starts from."""
+    beside: "Recipe | None" = None
+    """Another system that the probe needs, such as a judge: trained on the same data, with the first
+    seed, and the same for all."""
+    probe: Probe | None = None
+    """What is measured of this row, in place of the study's own probe."""
     choices: tuple[tuple[str, tuple[Any, ...]], ...] = ()
     """Settings that the validation split chooses, each with its values; of two phases, the first one's
     are chosen first."""
@@ -37,7 +42,7 @@ class Recipe:
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """A table of a seed document."""
+    """A table or figure of a seed document."""
 
     about: str
     recipes: tuple[Recipe, ...]
@@ -54,6 +59,8 @@ class Study:
     """Whether it needs the truth of a drawn world."""
     probe: Probe | None = None
     """What is measured; by default the scores of a run."""
+    figure: Probe | None = None
+    """What is drawn and measured, in place of a probe."""
     folds: bool = False
     """Whether the table has means over folds (of 1000 images), where the test split has several."""
     paper: tuple[PaperRow, ...] = ()
