@@ -88,6 +88,15 @@ def test_a_text_without_a_relation_has_a_wrong_word_there(true):
     assert read(true, [RED, CUBE, BLUE, BLUE, BALL]) == [[RED, CUBE, LEFT, BLUE, BALL]]
 
 
+def test_turned_texts_have_the_opposite_relation(true):
+    texts = torch.tensor([[[RED, CUBE, LEFT, BLUE, BALL], [RED, BALL, BEHIND, RED, CUBE]]])
+    expected = [[RED, CUBE, RIGHT, BLUE, BALL], [RED, BALL, FRONT, RED, CUBE]]
+    assert true.turned(texts)[0].tolist() == expected
+    assert texts[0, 0, 2] == LEFT  # as they were
+    plain = reader(allowed=ALLOWED[:2], relation=None, opposites=None, objects=0)
+    assert plain.turned(texts[..., :2]).equal(texts[..., :2])
+
+
 def test_readings_of_several_texts_are_those_of_each_alone():
     judge = reader().eval()
     pictures = torch.rand(3, 3, 16, 16)

@@ -17,7 +17,7 @@ from polymodal.data.words import Words
 from polymodal.data.worlds import named
 from polymodal.errors import PolymodalError
 from polymodal.metrics.correctness import bag_correctness, correctness
-from polymodal.systems.judge import Config, build, learn, named_places
+from polymodal.systems.judge import OPPOSITES, Config, build, learn, named_places
 from polymodal.systems.judge.bags import BagJudge
 from polymodal.systems.judge.places import PlaceJudge
 from polymodal.training import Training
@@ -130,7 +130,7 @@ def test_relations_are_known_by_their_opposites():
 
 def test_accuracies_are_those_of_a_loop(two):
     judge = tiny(two["train"])
-    right = {name: [] for name in NINE}
+    right, caught = {name: [] for name in NINE}, []
     for i, texts in enumerate(texts_of(two["val"])):
         picture = torch.from_numpy(two["val"].images([i])).permute(0, 3, 1, 2)
         for text in texts:
@@ -138,11 +138,35 @@ def test_accuracies_are_those_of_a_loop(two):
             read, _ = judge.read(picture, told)
             for name, places in NINE.items():
                 right[name] += (told == read)[0, places].tolist()
+            *first, relation, a, b, c, d = text.split()
+            if first != [a, b, c, d]:
+                false = [*first, OPPOSITES[relation], a, b, c, d]
+                read, _ = judge.read(picture, judge.words.encode([" ".join(false)]))
+                caught.append(judge.words.words[read[0, 4]] == relation)
     found = judge.evaluate(two["val"])
-    for name, all_of_them in right.items():
-        assert found[f"accuracy_{name}"] == pytest.approx(100 * np.mean(all_of_them))
+    expected = {name: 100 * np.mean(all_of_them) for name, all_of_them in right.items()}
+    expected["relation"] = 0.5 * (expected["relation"] + 100 * np.mean(caught))
+    for name, share in expected.items():
+        assert found[f"accuracy_{name}"] == pytest.approx(share)
     assert found["least_accuracy"] == min(found[f"accuracy_{name}"] for name in NINE)
     assert judge.validate(two["val"]) == found  # there are no more than it takes
+
+
+def test_a_judge_that_never_contradicts_a_relation_is_right_of_half(two, monkeypatch):
+    judge = tiny(two["train"])
+    monkeypatch.setattr("polymodal.nn.judge.DOUBT", 1e9)
+    assert judge.evaluate(two["val"])["accuracy_relation"] == 50
+
+
+def test_between_twins_every_relation_holds(two):
+    """A picture of twins alone has no false relation to be caught in."""
+    judge = tiny(two["train"])
+    batch = judge.examples(two["train"]).batch(np.arange(1))
+    batch.texts[..., :4] = batch.texts[..., 5:] = batch.texts[:, :1, :4].clone()
+    found = judge.scores(iter([batch]))
+    read, _ = judge.reader.read(batch.images, batch.texts)
+    kept = (read == batch.texts)[..., 4].double().mean().item()
+    assert found["accuracy_relation"] == 100 * kept
 
 
 def test_validation_reads_the_first_pictures_alone(two, monkeypatch):

@@ -46,10 +46,10 @@ def figure1(
         system: one of a latent variable of two dimensions.
         dataset: a split of few different texts, such as one-object's.
         out: where the picture goes.
-        pair: the two texts of the large panel; the first and the last by default.
+        pair: the two texts of the large panel; the last and the first by default.
     """
     found = mismatches(system, dataset)
-    pair = pair or (found.texts[0], found.texts[-1])
+    pair = pair or (found.texts[-1], found.texts[0])  # 'large blue' in blue, 'small red' in orange
     for text in pair:
         if text not in found.texts:
             raise PolymodalError(

@@ -94,6 +94,14 @@ class PlaceReader(nn.Module):
         known = self.opposite >= 0
         return torch.where(known[said], said, known.int().argmax())
 
+    def turned(self, texts: Int[Tensor, "b k t"]) -> Int[Tensor, "b k t"]:
+        """The texts with the opposite relation word, where they have one: false of a picture that they
+        are true of, unless its objects are twins."""
+        texts = texts.clone()
+        if self.relation is not None:
+            texts[..., self.relation] = self.opposite[self.relations(texts)]
+        return texts
+
     def read(
         self, pictures: Shaped[Tensor, "b 3 h w"], texts: Int[Tensor, "b k t"]
     ) -> tuple[Int[Tensor, "b k t"], Float[Tensor, "b k o 2"]]:
@@ -106,15 +114,15 @@ class PlaceReader(nn.Module):
         if self.relation is None:
             words, places = self(pictures, asked)
             return words.argmax(-1), places
-        turned = self.opposite[asked]
-        words, places = self(pictures, torch.cat([asked, turned], 1))
+        other = self.opposite[asked]
+        words, places = self(pictures, torch.cat([asked, other], 1))
         k = texts.shape[1]
         both = torch.cat([texts, texts], 1)[..., self.others, None]
         likely = words[..., self.others, :].gather(-1, both).squeeze(-1)
         # a word that no text has at this place says nothing of the order
         fit = likely.masked_fill(likely == -torch.inf, 0.0).sum(-1)
         read = words[:, :k].argmax(-1)
-        read[..., self.relation] = torch.where(fit[:, k:] > fit[:, :k] + DOUBT, turned, asked)
+        read[..., self.relation] = torch.where(fit[:, k:] > fit[:, :k] + DOUBT, other, asked)
         return read, places[:, :k]
 
 

@@ -60,15 +60,29 @@ class PlaceJudge(Judge):
 
     @torch.no_grad()
     def scores(self, batches: Iterator[SeenBatch]) -> dict[str, float]:
-        """Accuracies over all true texts, and the error of the places in percent of the side."""
+        """Accuracies over all true texts, and the error of the places in percent of the side.
+
+        That of the relation is balanced, over true ones and their opposites, since a judge that knows
+        nothing contradicts none.
+        """
         self.eval()
-        right, away = [], []
+        kept, caught, away = [], [], []
         for batch in batches:
-            read, places = self.reader.read(batch.images, batch.texts)
-            right.append((read == batch.texts).double().mean(1).cpu())
-            away.append((places - batch.places).norm(dim=-1).mean(1).cpu())
-        shares = 100 * torch.cat(right).mean(0)
-        found = {f"accuracy_{k}": shares[own].mean().item() for k, own in self.attributes.items()}
+            true, false = batch.texts, self.reader.turned(batch.texts)
+            read, places = self.reader.read(batch.images, torch.cat([true, false], 1))
+            of_true, of_false = (read == torch.cat([true, false], 1)).chunk(2, 1)
+            twins = (false[:, :, None] == true[:, None]).all(-1).any(-1)  # of which both are true
+            kept.append(of_true.flatten(0, 1).double().cpu())
+            caught.append(~of_false[~twins].cpu())
+            away.append((places.chunk(2, 1)[0] - batch.places).norm(dim=-1).flatten().cpu())
+        right, wrong = torch.cat(kept).mean(0), torch.cat(caught).double()
+        place = self.reader.relation
+        if place is not None and len(wrong):
+            right[place] = 0.5 * (right[place] + wrong[:, place].mean())
+        found = {
+            f"accuracy_{name}": 100 * right[own].mean().item()
+            for name, own in self.attributes.items()
+        }
         found["least_accuracy"] = min(found.values())
         if self.reader.objects:
             found["place_error"] = 100 * torch.cat(away).mean().item()
