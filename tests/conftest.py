@@ -11,9 +11,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 CHECKED = (
     "similarity", "ranking", "contrastive", "metrics", "nn", "systems", "retrieval", "data.pairs",
-    "data.words", "data.sayings", "likelihoods", "distributed", "search.spheres", "search.lifts",
-    "search.nearest", "search.sureness", "search.answers", "search.remote", "search.tensors",
-    "figures.mismatch", "figures.inference", "figures.words", "figures.texts",
+    "data.words", "data.sayings", "data.seen", "likelihoods", "distributed", "search.spheres",
+    "search.lifts", "search.nearest", "search.sureness", "search.answers", "search.remote",
+    "search.tensors", "figures.mismatch", "figures.inference", "figures.words", "figures.texts",
 )  # fmt: skip
 
 install_import_hook([f"polymodal.{name}" for name in CHECKED], "beartype.beartype")

@@ -49,7 +49,7 @@ def prior_scores(
     bounds = system.evaluate(held_out)
     ours = (f"log_px_{prior}", f"log_py_{prior}")
     found = {k.replace(f"_{prior}", ""): v for k, v in bounds.items() if k.startswith(ours)}
-    spread = mean(picture_distance(pictures[None])).named("diversity")
+    spread = mean(100 * picture_distance(pictures[None, :1000])).named("diversity")
     return {**judge.correctness(pictures, texts), **spread, **found, **its_own(judge, held_out)}
 
 
