@@ -13,7 +13,6 @@ import argparse
 import shlex
 import statistics
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from polymodal.hardware import hardware
 from polymodal.nn.texts import GRUEncoder
 from polymodal.runs import versions
 from polymodal.systems import gaussian, vse
+from timing import seconds
 
 SIZES = {"embed_dim": 1024, "hidden": 1024, "word_dim": 300}
 """The paper's (001, §3.1)."""
@@ -78,18 +78,6 @@ def descent(module: torch.nn.Module, loss: Callable[[], torch.Tensor]) -> Callab
         adam.step()
 
     return step
-
-
-def seconds(step: Callable[[], None], count: int, device: str) -> float:
-    """How long a step takes, to the end of what the device was given to do."""
-    if device == "cuda":
-        torch.cuda.synchronize()
-    start = time.perf_counter()
-    for _ in range(count):
-        step()
-    if device == "cuda":
-        torch.cuda.synchronize()
-    return (time.perf_counter() - start) / count
 
 
 def measure_all(options: argparse.Namespace) -> dict[str, Any]:

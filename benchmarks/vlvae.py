@@ -21,7 +21,6 @@ import os
 import shlex
 import statistics
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +41,7 @@ from polymodal.runs import versions
 from polymodal.systems import vlvae
 from polymodal.systems.vlvae.system import VLVAE
 from polymodal.training import Training
+from timing import seconds
 
 PLAIN, FIRST, SECOND = "plain", "stage one", "stage two"
 TARGET = 4.0
@@ -99,22 +99,10 @@ def descent(system: VLVAE, batches: Iterator[SayingBatch], bf16: bool) -> Callab
         with torch.autocast(system.device.type, torch.bfloat16, enabled=bf16):
             loss = system.training_step(batch, 0)["loss"]
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(system.parameters(), clip)
+        system.configure_gradient_clipping(adam, clip)
         adam.step()
 
     return step
-
-
-def seconds(step: Callable[[], None], count: int, device: str) -> float:
-    """How long a step takes, to the end of what the device was given to do."""
-    if device == "cuda":
-        torch.cuda.synchronize()
-    start = time.perf_counter()
-    for _ in range(count):
-        step()
-    if device == "cuda":
-        torch.cuda.synchronize()
-    return (time.perf_counter() - start) / count
 
 
 def kernel_seconds(step: Callable[[], None], count: int, device: str) -> float | None:

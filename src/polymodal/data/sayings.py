@@ -3,7 +3,7 @@
 Which of its texts is learned from is drawn at every step, on the device, by whoever trains.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -53,6 +53,12 @@ class Sayings:
         """The images at these places, with all that is said of them."""
         images = torch.from_numpy(self.dataset.images(indices.tolist()))
         return SayingBatch(images.permute(0, 3, 1, 2), self.texts[torch.from_numpy(indices)])
+
+    def blocks(self, count: int | None = None, size: int = 256) -> Iterator[SayingBatch]:
+        """The first images, or all, in order, so many at once."""
+        last = len(self) if count is None else min(count, len(self))
+        for start in range(0, last, size):
+            yield self.batch(np.arange(start, min(start + size, last)))
 
     def resident(self, device: torch.device) -> "ResidentSayings":
         """The same examples on a device."""

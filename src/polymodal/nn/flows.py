@@ -5,7 +5,6 @@ belong to a half each time, which stops the device and breaks a compiled graph, 
 conditioner twice where a sample's own density is asked for.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +16,7 @@ from torch import Tensor, nn
 from torch.distributions import Transform
 
 from polymodal.errors import PolymodalError
+from polymodal.gaussian import DiagonalGaussian
 
 Univariate = Callable[[Tensor], Transform]
 """From the parameters of each element, along the last axis, to its transform from noise to z."""
@@ -238,7 +238,7 @@ def told(hidden: int, outputs: int) -> nn.Sequential:
 
 def standard(noise: Float[Tensor, "*s z"]) -> Float[Tensor, "*s"]:
     """log N(ε; 0, I)."""
-    return -0.5 * (noise.square() + math.log(2 * math.pi)).sum(-1)
+    return DiagonalGaussian.standard(noise).log_prob(noise)
 
 
 def check_context(context: Tensor | None, expected: bool) -> None:

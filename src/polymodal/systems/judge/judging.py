@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-import numpy as np
 import torch
 from jaxtyping import Int, Shaped
 from lightning import LightningModule
@@ -76,10 +75,8 @@ class Judge(LightningModule, ABC):
 
     def batches(self, dataset: Dataset, count: int) -> Iterator[Any]:
         """The first examples of a split, by blocks, on the device."""
-        examples = self.examples(dataset)
-        for start in range(0, count, BLOCK):
-            part = np.arange(start, min(start + BLOCK, count))
-            yield examples.batch(part).to(self.device)
+        for batch in self.examples(dataset).blocks(count, BLOCK):
+            yield batch.to(self.device)
 
 
 def share_of_rate(step: int, warmup: int, last: int) -> float:

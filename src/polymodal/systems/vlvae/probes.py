@@ -30,8 +30,7 @@ def text_scores(
         varied = variety(system, judge, texts[:VARIED], by)
     scores = judge.correctness(pictures, texts)
     bounds = system.evaluate(held_out)
-    ours = f"log_px_y_{by}"
-    found = {k.replace(f"_{by}", ""): v for k, v in bounds.items() if k.startswith(ours)}
+    found = under(by, bounds, "log_px_y")
     return {**scores, **varied, **found, "kl": bounds["kl"], **its_own(judge, held_out)}
 
 
@@ -46,11 +45,19 @@ def prior_scores(
         z = system.prior_latents(len(held_out), prior)
         texts, _ = system.said(z, speak_by=torch.Generator(system.device).manual_seed(0))
         pictures = system.imagined(z)
-    bounds = system.evaluate(held_out)
-    ours = (f"log_px_{prior}", f"log_py_{prior}")
-    found = {k.replace(f"_{prior}", ""): v for k, v in bounds.items() if k.startswith(ours)}
+    found = under(prior, system.evaluate(held_out), "log_px", "log_py")
     spread = mean(100 * picture_distance(pictures[None, :1000])).named("diversity")
     return {**judge.correctness(pictures, texts), **spread, **found, **its_own(judge, held_out)}
+
+
+def under(density: str, bounds: Mapping[str, float], *names: str) -> dict[str, float]:
+    """Those bounds that one of the densities gives, by their plain names.
+
+    >>> under("true", {"log_px_y_true": 2.0, "log_px_y_true_error": 0.1, "kl": 9.0}, "log_px_y")
+    {'log_px_y': 2.0, 'log_px_y_error': 0.1}
+    """
+    ours = tuple(f"{name}_{density}" for name in names)
+    return {k.replace(f"_{density}", ""): v for k, v in bounds.items() if k.startswith(ours)}
 
 
 def variety(

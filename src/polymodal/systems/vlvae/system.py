@@ -4,9 +4,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import torch
-from jaxtyping import Float, Int, UInt8
+from jaxtyping import Float, Int, Shaped, UInt8
 from lightning import LightningModule
 from torch import Tensor
 
@@ -115,11 +114,8 @@ class VLVAE(Speaking, LightningModule):
         posterior = self.model.posterior(batch.images, texts)
         k = self.config.samples
         z = posterior.sample(k)
-        if k > 1:
-            images, said = batch.images.repeat(k, 1, 1, 1), texts.repeat(k, 1)
-        else:
-            images, said = batch.images, texts
-        told = self.told(z.flatten(0, 1), images, said).unflatten(0, (k, -1))
+        said = times(texts, k)
+        told = self.told(z.flatten(0, 1), times(batch.images, k), said).unflatten(0, (k, -1))
         loss = -self.bound(told, posterior, z)
         if self.config.joint and self.densities.aggregate is not None:
             loss = loss + self.config.joint * self.divergence(posterior, z, said)
@@ -165,11 +161,11 @@ class VLVAE(Speaking, LightningModule):
         """Stage two: the sum of what each density is to make small; none shares a parameter."""
         draws = self.config.draws
         with torch.no_grad():
-            texts = self.one_text(batch.texts.repeat(draws, 1, 1))
+            texts = self.one_text(times(batch.texts, draws))
             if self.model.text_encoder is None:
                 z = self.model.posterior(batch.images, None).sample(draws).flatten(0, 1)
             else:
-                z = self.model.posterior(batch.images.repeat(draws, 1, 1, 1), texts).sample()
+                z = self.model.posterior(times(batch.images, draws), texts).sample()
         with torch.autocast(z.device.type, enabled=False):
             losses = self.densities.losses(self.model, texts, z)
         return torch.stack(list(losses.values())).sum()
@@ -227,12 +223,10 @@ class VLVAE(Speaking, LightningModule):
         return scores | kl_parts(self, self.batches(dataset, PARTS))
 
     def batches(self, dataset: Dataset, most: int, block: int = 256) -> Iterator[SayingBatch]:
-        """The images of a split with their texts, on the device."""
+        """The first images of a split with their texts, on the device."""
         self.eval()
-        examples = self.examples(dataset)
-        for start in range(0, min(most, len(dataset)), block):
-            places = np.arange(start, min(start + block, most, len(dataset)))
-            yield examples.batch(places).to(self.device)
+        for batch in self.examples(dataset).blocks(most, block):
+            yield batch.to(self.device)
 
     def symptoms(self, scores: dict[str, float]) -> list[str]:
         """What is wrong with a model that scores so, in plain words."""
@@ -258,3 +252,12 @@ class VLVAE(Speaking, LightningModule):
             "texts": "all true ones, one drawn for an image" if not config.shuffle else "shuffled",
             "bounds": "log p(y) by q_true under N(0, I), by q_agg under the aggregate prior",
         }
+
+
+def times(batch: Shaped[Tensor, "b ..."], k: int) -> Shaped[Tensor, "n ..."]:
+    """A batch k times over; once, it is the batch itself.
+
+    >>> times(torch.tensor([1, 2]), 2)
+    tensor([1, 2, 1, 2])
+    """
+    return batch.expand(k, *batch.shape).flatten(0, 1)
