@@ -12,7 +12,7 @@ TIE = 1e-6
 """Scores that differ by less than this, or this share of their size, are one score, rounded twice."""
 
 BYTES = 2**26
-"""The most that a block of scores, or of lifted vectors, takes: about five exist at a time."""
+"""The most that a block of scores, or of lifted vectors, takes: about four exist at a time."""
 
 ACCELERATED = 2**27
 """The same on an accelerator, where a small block takes longer to ask for than to compute."""
@@ -68,6 +68,7 @@ def ranks(
         scores[mine, places] = -torch.inf
         i2t += len(mine) - worse(scores, least, 1)
         t2i[part] = m - worse(scores, slack(right), 0)
+        del scores  # or this block would lie beside the next one while that is made
     return i2t, t2i
 
 
@@ -134,8 +135,8 @@ def top_k(
     held = hold(measure, queries)
     scores, places = torch.empty(0), torch.empty(0)
     for start in range(0, len(items), block):
-        part = held(items[start : start + block])
-        best = part.topk(min(k, part.shape[1]), dim=1)
+        part = items[start : start + block]
+        best = held(part).topk(min(k, len(part)), dim=1)
         found, where = best.values, best.indices + start
         if start:
             found, where = torch.cat([scores, found], 1), torch.cat([places, where], 1)
