@@ -5,8 +5,9 @@
 
 A step is what training does for a batch: gather it, forward, backward, clip, Adam. Ours takes
 pictures that are kept on the device as bytes, rounds the convolutions to bf16, channels last, and
-compiles them. The plain one is the same model and loss in float32, not compiled, its maps laid out
-as torch has them by itself, its batches put together by the workers of a DataLoader from the same
+other products to TF32, compiles all that, and plays each step as a recorded graph. The plain one is
+the same model and loss in float32, not compiled, its maps laid out as torch has them by itself, with
+torch's own instance norm, its batches put together by the workers of a DataLoader from the same
 pictures in memory. Stage two learns the densities with the model frozen, as ours.
 
 The three are timed in turn, round after round, so that a busy machine slows all alike; the ratio is
@@ -36,11 +37,12 @@ from polymodal import files
 from polymodal.data import worlds
 from polymodal.data.loading import Batches, Order
 from polymodal.data.sayings import ResidentSayings, SayingBatch, Sayings, words_of
-from polymodal.hardware import hardware
+from polymodal.hardware import hardware, products
+from polymodal.nn.residual import InstanceNorm
 from polymodal.runs import versions
 from polymodal.systems import vlvae
 from polymodal.systems.vlvae.system import VLVAE
-from polymodal.training import Training
+from polymodal.training import Training, compile_parts
 from timing import seconds
 
 PLAIN, FIRST, SECOND = "plain", "stage one", "stage two"
@@ -55,6 +57,7 @@ class Clock:
 
     global_step: int
     max_steps: int = 1000
+    world_size: int = 1
 
 
 def built(sayings: Sayings, clock: Clock, device: str) -> VLVAE:
@@ -64,6 +67,15 @@ def built(sayings: Sayings, clock: Clock, device: str) -> VLVAE:
     system = vlvae.build(config, vlvae.learn(config, sayings.dataset))
     system.trainer = clock
     return system.to(device).train()
+
+
+def make_plain(model: torch.nn.Module) -> None:
+    """Torch's own layout and instance norm."""
+    model.to(memory_format=torch.contiguous_format)
+    for module in list(model.modules()):
+        for name, part in module.named_children():
+            if isinstance(part, InstanceNorm):
+                setattr(module, name, torch.nn.InstanceNorm2d(0))  # which needs no number of maps
 
 
 def ours(resident: ResidentSayings, batch: int) -> Iterator[SayingBatch]:
@@ -88,17 +100,18 @@ def loaded(resident: ResidentSayings, options: argparse.Namespace) -> Iterator[S
         yield SayingBatch(images, texts).to(options.device, non_blocking=True)
 
 
-def descent(system: VLVAE, batches: Iterator[SayingBatch], bf16: bool) -> Callable[[], None]:
-    """One step: a batch, forward, backward, clip, Adam."""
+def descent(system: VLVAE, batches: Iterator[SayingBatch], fast: bool) -> Callable[[], None]:
+    """One step: a batch, forward, backward, clip, Adam; rounded where it is to be fast."""
     adam = system.configure_optimizers()["optimizer"]
     clip = Training().clip
 
     def step() -> None:
         batch = next(batches)
-        adam.zero_grad()
-        with torch.autocast(system.device.type, torch.bfloat16, enabled=bf16):
-            loss = system.training_step(batch, 0)["loss"]
-        loss.backward()
+        system.optimizer_zero_grad(0, 0, adam)
+        with products("high" if fast else "highest"):
+            with torch.autocast(system.device.type, torch.bfloat16, enabled=fast):
+                loss = system.training_step(batch, 0)["loss"]
+            system.backward(loss)
         system.configure_gradient_clipping(adam, clip)
         adam.step()
 
@@ -127,15 +140,15 @@ def measure_all(options: argparse.Namespace) -> dict[str, Any]:
     resident = sayings.resident(torch.device(options.device))
     clocks = {PLAIN: Clock(0), FIRST: Clock(0), SECOND: Clock(999)}
     systems = {name: built(sayings, clock, options.device) for name, clock in clocks.items()}
-    systems[PLAIN].model.to(memory_format=torch.contiguous_format)
+    make_plain(systems[PLAIN].model)
     if options.compile:
         for name in (FIRST, SECOND):
-            systems[name].compile_parts()
+            compile_parts(systems[name])
     steps = {
         name: descent(
             system,
             loaded(resident, options) if name == PLAIN else ours(resident, options.batch),
-            bf16=name != PLAIN,
+            fast=name != PLAIN,
         )
         for name, system in systems.items()
     }

@@ -33,6 +33,7 @@ DOORS: dict[str, set[str]] = {
     # leaves that tell or join something and know no model
     "distributed": set(),
     "hardware": set(),
+    "recording": set(),
     "tables": set(),
     "results": {"tables"},  # a result file is shown as a table
     # what models are made of
@@ -52,6 +53,7 @@ DOORS: dict[str, set[str]] = {
     },
     "systems": {
         "retrieval",  # what VSE++ and its Gaussian relatives share
+        "recording",  # whose steps are one graph
         "data",
         "nn",
         "metrics",
@@ -65,8 +67,8 @@ DOORS: dict[str, set[str]] = {
     # what trains them and knows none by name
     "checkpoints": set(),
     "progress": set(),
-    "survival": {"checkpoints", "training"},  # (training: its type alone)
-    "training": {"data", "checkpoints", "progress", "survival"},
+    "survival": {"checkpoints", "training", "hardware"},  # (training: its type alone)
+    "training": {"data", "checkpoints", "progress", "survival", "hardware"},
     "runs": {"polymodal"},  # its version
     "diagnose": {"nn", "information", "metrics"},
     "search": {"gaussian", "similarity"},

@@ -24,6 +24,7 @@ class Clock:
 
     global_step: int = 0
     max_steps: int = 100
+    world_size: int = 1
 
 
 def tiny(train: Dataset, **changes) -> VLVAE:

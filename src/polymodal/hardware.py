@@ -1,7 +1,9 @@
-"""What a figure was measured on."""
+"""What a figure is measured on, and how exactly it multiplies."""
 
+import contextlib
 import os
 import platform
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,19 @@ def usable(device: str) -> Any:
             "`polymodal doctor` lists what there is; cpu always works."
         ) from error
     return found
+
+
+@contextlib.contextmanager
+def products(precision: str) -> Iterator[None]:
+    """Products of float32 matrices at the "highest" precision, or at a "high" one: TF32 on a GPU."""
+    import torch
+
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(precision)
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 def processor() -> str:

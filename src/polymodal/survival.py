@@ -10,6 +10,7 @@ from lightning import Callback, LightningModule, Trainer
 
 from polymodal.checkpoints import checkpoint_path, prune
 from polymodal.errors import PolymodalError
+from polymodal.hardware import products
 
 if TYPE_CHECKING:
     from polymodal.training import Training
@@ -108,9 +109,8 @@ class Survival(Callback):
         """Score the system on the validation split and keep it if it is the best so far."""
         scores: Scores = {}
         if trainer.is_global_zero:
-            with torch.compiler.set_stance(
-                "force_eager"
-            ):  # other sizes are not worth compiling for
+            # other sizes are not worth compiling for
+            with torch.compiler.set_stance("force_eager"), products("highest"):
                 scores = self.validate()
             score = scores.get(system.monitor)  # there may be none before a later stage begins
             if score is not None and score > self.best:

@@ -20,6 +20,7 @@ from lightning.pytorch.loggers import TensorBoardLogger
 from polymodal.checkpoints import SafeCheckpoints, newest, step_of
 from polymodal.data.loading import Batches, Examples, Order
 from polymodal.errors import PolymodalError
+from polymodal.hardware import products
 from polymodal.progress import Bar
 from polymodal.survival import Scores, Survival
 
@@ -128,7 +129,7 @@ def fit(
         world=trainer.world_size,
     )
     system.train()
-    with quiet():
+    with quiet(), products("high" if config.precision == "bf16" else "highest"):
         try:
             trainer.fit(system, batches, ckpt_path=found, weights_only=True)
         except SystemExit as stop:  # how Lightning passes on a Ctrl-C
@@ -185,6 +186,7 @@ def make_trainer(
 def compile_parts(system: Any) -> None:
     """Compile each part of a system in place, so that its weights keep their names, or those that it
     names itself."""
+    system.compiled = True
     if hasattr(system, "compile_parts"):
         system.compile_parts()
         return

@@ -144,7 +144,7 @@ def test_words_do_not_move_the_places():
     words, _ = judge(torch.rand(2, 3, 16, 16), torch.tensor([[LEFT]] * 2))
     words[..., [0, 1], [RED, CUBE]].sum().backward()
     assert judge.places.weight.grad is None
-    assert judge.maps[0][0].weight.grad.abs().sum() > 0
+    assert judge.maps[1][0].weight.grad.abs().sum() > 0
 
 
 def test_texts_without_relations_are_read_alike():

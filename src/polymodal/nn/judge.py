@@ -38,6 +38,7 @@ class PlaceReader(nn.Module):
     """
 
     allowed: Bool[Tensor, "t v"]
+    others: Int[Tensor, " o"]
     opposite: Int[Tensor, " v"]
 
     def __init__(
@@ -53,7 +54,6 @@ class PlaceReader(nn.Module):
         super().__init__()
         t, v = allowed.shape
         self.relation, self.objects = relation, objects
-        self.others = [place for place in range(t) if place != relation]
         layers: list[Any] = list(encoder.maps)
         *maps, last = layers
         self.maps = nn.Sequential(*maps)
@@ -67,7 +67,9 @@ class PlaceReader(nn.Module):
         opposite = torch.full((v,), -1)
         for word, other in (opposites or {}).items():
             opposite[word] = other
+        others = torch.tensor([place for place in range(t) if place != relation])
         self.register_buffer("allowed", allowed, persistent=False)
+        self.register_buffer("others", others, persistent=False)
         self.register_buffer("opposite", opposite, persistent=False)
 
     def forward(
@@ -102,6 +104,13 @@ class PlaceReader(nn.Module):
             texts[..., self.relation] = self.opposite[self.relations(texts)]
         return texts
 
+    def likely(
+        self, words: Float[Tensor, "b k t v"], texts: Int[Tensor, "b k t"]
+    ) -> Float[Tensor, "b k o"]:
+        """The log-probability of each word of the texts, but for the relation words."""
+        said = texts.index_select(-1, self.others)
+        return words.index_select(-2, self.others).gather(-1, said[..., None]).squeeze(-1)
+
     def read(
         self, pictures: Shaped[Tensor, "b 3 h w"], texts: Int[Tensor, "b k t"]
     ) -> tuple[Int[Tensor, "b k t"], Float[Tensor, "b k o 2"]]:
@@ -117,8 +126,7 @@ class PlaceReader(nn.Module):
         other = self.opposite[asked]
         words, places = self(pictures, torch.cat([asked, other], 1))
         k = texts.shape[1]
-        both = torch.cat([texts, texts], 1)[..., self.others, None]
-        likely = words[..., self.others, :].gather(-1, both).squeeze(-1)
+        likely = self.likely(words, torch.cat([texts, texts], 1))
         # a word that no text has at this place says nothing of the order
         fit = likely.masked_fill(likely == -torch.inf, 0.0).sum(-1)
         read = words[:, :k].argmax(-1)

@@ -1,12 +1,14 @@
 """Residual networks after CycleGAN's (Zhu et al., 2017): pictures to a vector and back (004, §5.1).
 
-Convolutions are surrounded by reflections, not zeros; the first and the last are 7×7; three residual
-blocks with instance norm work where the picture is an eighth of its size. Where it is large, maps are
-few: half the width at full size, the width at a half, then twice and, in the blocks, three times it.
+Three residual blocks with instance norm work where the picture is an eighth of its size. No maps are
+of its whole size, where they would cost most and hold least: four pixels, side by side, are the first
+and the last maps of one (Shi et al., 2016). Maps are as many as the width at half the size, then
+twice and, in the blocks, three times as many.
 """
 
 import itertools
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import interpolate
@@ -17,19 +19,26 @@ from polymodal.nn.dense import Skip
 SHRINK = 8
 """How much smaller a picture is in the residual blocks."""
 
+BLOCK = 2
+"""The side of the squares of pixels that are maps of one pixel."""
+
+EPSILON = 1e-5
+"""What is added to a variance before it divides."""
+
 MAPS, GRID = 10, 10
 """The decoder starts from 10 maps of 10×10, 1000 numbers; the encoder ends in as many maps."""
 
 
 class ImageEncoder(nn.Module):
-    """Pictures of values in [0, 1] to a vector: 7×7, three halvings, three blocks, 10 maps, a linear map."""
+    """Pictures of values in [0, 1] to a vector: three halvings, three blocks, 10 maps, a linear map."""
 
     def __init__(self, *, size: int, width: int = 32, code: int = 200) -> None:
         super().__init__()
         check(size, width)
         widths = growing(width)
         self.maps = nn.Sequential(
-            convolution(3, widths[0], 7),
+            nn.PixelUnshuffle(BLOCK),
+            convolution(3 * BLOCK**2, widths[0]),
             *(halving(a, b) for a, b in itertools.pairwise(widths)),
             *(ResidualBlock(widths[-1]) for _ in range(3)),
             nn.Conv2d(widths[-1], MAPS, 1),
@@ -46,8 +55,8 @@ class ImageDecoder(nn.Module):
     """A vector to the logits of a picture's likelihood: the encoder's way back.
 
     The paper does not say how its 10×10 becomes 112×112. Here the 10 maps are interpolated linearly
-    to an eighth of the picture, and each doubling repeats every pixel before a 3×3 convolution, which
-    leaves no checkerboard as a transposed convolution does (Odena et al., 2016).
+    to an eighth of the picture, and each doubling lays four maps of a pixel side by side, as the
+    encoder took four pixels for maps.
     """
 
     def __init__(self, *, size: int, width: int = 32, code: int = 200, parameters: int = 3) -> None:
@@ -57,10 +66,11 @@ class ImageDecoder(nn.Module):
         self.side = size // SHRINK
         self.start = nn.Linear(code, MAPS * GRID * GRID)
         self.maps = nn.Sequential(
-            convolution(MAPS, widths[0], 3),
+            convolution(MAPS, widths[0]),
             *(ResidualBlock(widths[0]) for _ in range(3)),
             *(doubling(a, b) for a, b in itertools.pairwise(widths)),
-            nn.Conv2d(widths[-1], parameters, 7, padding=3, padding_mode="reflect"),
+            nn.Conv2d(widths[-1], parameters * BLOCK**2, 3, padding=1),
+            nn.PixelShuffle(BLOCK),
         )
 
     def forward(self, code: Float[Tensor, "b d"]) -> Float[Tensor, "b p h w"]:
@@ -74,41 +84,47 @@ class ResidualBlock(Skip):
 
     def __init__(self, width: int) -> None:
         super().__init__(
-            convolution(width, width, 3),
-            nn.Conv2d(width, width, 3, padding=1, padding_mode="reflect", bias=False),
-            instance_norm(width),
+            convolution(width, width),
+            nn.Conv2d(width, width, 3, padding=1, bias=False),
+            InstanceNorm(),
         )
 
 
-def convolution(narrow: int, wide: int, kernel: int) -> nn.Sequential:
-    """A convolution among reflections, instance norm (which takes any bias off) and ReLU."""
+def convolution(narrow: int, wide: int, stride: int = 1) -> nn.Sequential:
+    """A 3×3 convolution, instance norm (which takes any bias off) and ReLU."""
     return nn.Sequential(
-        nn.Conv2d(narrow, wide, kernel, padding=kernel // 2, padding_mode="reflect", bias=False),
-        instance_norm(wide),
+        nn.Conv2d(narrow, wide, 3, stride=stride, padding=1, bias=False),
+        InstanceNorm(),
         nn.ReLU(),
     )
 
 
 def halving(narrow: int, wide: int) -> nn.Sequential:
-    """A 3×3 convolution of every other pixel, instance norm and ReLU."""
-    return nn.Sequential(
-        nn.Conv2d(narrow, wide, 3, stride=2, padding=1, bias=False), instance_norm(wide), nn.ReLU()
-    )
+    """A convolution about every other pixel."""
+    return convolution(narrow, wide, stride=2)
 
 
 def doubling(wide: int, narrow: int) -> nn.Sequential:
-    """Each pixel four times, then a 3×3 convolution, instance norm and ReLU."""
-    return nn.Sequential(nn.Upsample(scale_factor=2), convolution(wide, narrow, 3))
+    """A 3×3 convolution to four times the maps, laid side by side, instance norm and ReLU."""
+    maps = nn.Conv2d(wide, BLOCK**2 * narrow, 3, padding=1, bias=False)
+    return nn.Sequential(maps, nn.PixelShuffle(BLOCK), InstanceNorm(), nn.ReLU())
 
 
-def instance_norm(width: int) -> nn.GroupNorm:
-    """Instance norm, as groups of one map each: unlike torch's own it keeps the layout channels-last."""
-    return nn.GroupNorm(width, width, affine=False)
+class InstanceNorm(nn.Module):
+    """Each map of each picture at mean 0 and variance 1, by float32 sums whatever the maps are.
+
+    Torch's own moves a GPU's maps out of the layout channels-last and back.
+    """
+
+    def forward(self, maps: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c h w"]:
+        wide = maps.to(torch.promote_types(maps.dtype, torch.float32))
+        var, mean = torch.var_mean(wide, (2, 3), correction=0, keepdim=True)
+        return ((wide - mean) * (var + EPSILON).rsqrt()).to(maps.dtype)
 
 
-def growing(width: int) -> tuple[int, int, int, int]:
-    """The number of maps at each size, from the whole picture to its eighth."""
-    return width // 2, width, 2 * width, 3 * width
+def growing(width: int) -> tuple[int, int, int]:
+    """The number of maps at each size, from half the picture's to its eighth."""
+    return width, 2 * width, 3 * width
 
 
 def check(size: int, width: int) -> None:
@@ -119,8 +135,5 @@ def check(size: int, width: int) -> None:
             f"{2 * SHRINK} or more, but the data are {size}×{size}. "
             f"Add ',size={max(round(size / SHRINK), 2) * SHRINK}' to --data."
         )
-    if width < 2 or width % 2:
-        raise PolymodalError(
-            "The width of the residual networks is an even number of maps, 2 or more; "
-            f"found {width}."
-        )
+    if width < 1:
+        raise PolymodalError(f"The width of the residual networks is 1 map or more; found {width}.")

@@ -13,6 +13,7 @@ from polymodal.data.records import Dataset
 from polymodal.data.sayings import SayingBatch, Sayings
 from polymodal.metrics.correctness import bag_correctness
 from polymodal.nn.judge import BagReader, said
+from polymodal.recording import Outputs
 from polymodal.systems.judge.judging import BLOCK, Judge
 
 GUESS = 55.0
@@ -27,7 +28,7 @@ class BagJudge(Judge):
     def examples(self, dataset: Dataset) -> Sayings:
         return Sayings(dataset, self.words)
 
-    def training_step(self, batch: SayingBatch, batch_idx: int) -> dict[str, Tensor]:
+    def step(self, batch: SayingBatch) -> Outputs:
         """Whether each word is said of each picture; the blank, which comes first, is none."""
         truth = said(batch.texts, len(self.words))[:, 1:]
         logits = self.reader(batch.images)[:, 1:]

@@ -8,20 +8,20 @@ from typing import Any
 
 import torch
 from jaxtyping import Int, Shaped
-from lightning import LightningModule
 from torch import Tensor, nn
 
 from polymodal.data.records import Dataset
 from polymodal.data.sayings import Sayings
 from polymodal.data.words import Words
 from polymodal.errors import PolymodalError
+from polymodal.recording import Outputs, Recordable
 from polymodal.systems.judge.settings import Config
 
 QUICK, BLOCK = 2000, 256
 """How many pictures are read at a validation, and how many at once."""
 
 
-class Judge(LightningModule, ABC):
+class Judge(Recordable, ABC):
     """A reader of pictures with the words that it reads."""
 
     monitor = "least_accuracy"
@@ -33,6 +33,10 @@ class Judge(LightningModule, ABC):
     @abstractmethod
     def examples(self, dataset: Dataset) -> Sayings:
         """Training examples of a split."""
+
+    @abstractmethod
+    def step(self, batch: Any) -> Outputs:
+        """The loss of a batch."""
 
     @abstractmethod
     def scores(self, batches: Iterator[Any]) -> dict[str, float]:
@@ -58,6 +62,9 @@ class Judge(LightningModule, ABC):
                 "same data, with the same model settings."
             )
         self.load_state_dict(weights)
+
+    def training_step(self, batch: Any, batch_idx: int) -> Outputs:
+        return self.stepped(self.step, batch)
 
     def configure_optimizers(self) -> Any:
         adam = torch.optim.Adam(self.parameters(), lr=self.config.lr)

@@ -12,6 +12,7 @@ from polymodal.data.seen import Seen, SeenBatch
 from polymodal.data.words import Words
 from polymodal.metrics.correctness import correctness
 from polymodal.nn.judge import PlaceReader
+from polymodal.recording import Outputs
 from polymodal.systems.judge.judging import BLOCK, Judge
 from polymodal.systems.judge.settings import Config
 
@@ -38,11 +39,10 @@ class PlaceJudge(Judge):
     def examples(self, dataset: Dataset) -> Seen:
         return Seen(dataset, self.words)
 
-    def training_step(self, batch: SeenBatch, batch_idx: int) -> dict[str, Tensor]:
+    def step(self, batch: SeenBatch) -> Outputs:
         """The words of all true texts of each picture, and where their objects are."""
         words, places = self.reader(batch.images, self.reader.relations(batch.texts))
-        others = self.reader.others
-        likely = words[..., others, :].gather(-1, batch.texts[..., others, None])
+        likely = self.reader.likely(words, batch.texts)
         away = (places - batch.places).square().sum(-1)
         loss = -likely.mean()
         if away.numel():

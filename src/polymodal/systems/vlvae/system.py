@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 from jaxtyping import Float, Int, Shaped, UInt8
-from lightning import LightningModule
 from torch import Tensor
 
 from polymodal.data.records import Dataset
@@ -14,6 +13,7 @@ from polymodal.data.sayings import SayingBatch, Sayings, shuffled
 from polymodal.data.words import Words
 from polymodal.errors import PolymodalError
 from polymodal.gaussian import DiagonalGaussian
+from polymodal.recording import Outputs, Recordable
 from polymodal.systems.vlvae.densities import Densities, log_prior
 from polymodal.systems.vlvae.model import JointModel, in_float32
 from polymodal.systems.vlvae.scores import kl_parts, scores_of
@@ -29,10 +29,12 @@ PARTS = 2000
 """How many posteriors the aggregate is made of when the KL term is parted."""
 
 
-class VLVAE(Speaking, LightningModule):
+class VLVAE(Speaking, Recordable):
     """The joint model, then the densities of its latent variable."""
 
     strategy = "ddp_find_unused_parameters_true"  # either stage moves half of the parameters
+
+    heat: Tensor
 
     def __init__(
         self, *, config: Any, words: Words, size: int, model: JointModel, densities: Densities
@@ -41,6 +43,7 @@ class VLVAE(Speaking, LightningModule):
         self.config, self.words, self.size = config, words, size
         self.model, self.densities = model, densities
         self.frozen = False
+        self.register_buffer("heat", torch.ones(()), persistent=False)
         learned = (score for name, score in SELECTING.items() if name in config.densities)
         self.monitor = next(learned, "bound")
 
@@ -66,14 +69,15 @@ class VLVAE(Speaking, LightningModule):
         return Sayings(dataset, self.words)
 
     def compile_parts(self) -> None:
-        """Compile the image networks with their likelihood, what lies between, and the flows; not the
-        GRUs, which are one kernel each as they are."""
+        """Compile the image networks with their likelihood, what lies between, the last layers of a GRU
+        that speaks, and the flows; not the GRUs, which are one kernel each as they are."""
         model = self.model
         for part in (
             model.image_encoder,
             model.shared_encoder,
             model.shared_decoder,
             model.picture,
+            model.text_decoder.head,
         ):
             if part is not None:
                 part.compile()
@@ -96,17 +100,22 @@ class VLVAE(Speaking, LightningModule):
     def training_step(self, batch: SayingBatch, batch_idx: int) -> dict[str, Tensor]:
         """The loss of the stage that the step belongs to, in nats an image."""
         if self.global_step < self.turn:
-            loss = self.joint_loss(batch)
-        else:
-            if not self.frozen:
-                self.freeze_model()
-            loss = self.density_loss(batch)
-        return {"loss": loss, "shown": loss.detach()}
+            self.heat.fill_(self.warmth())
+            return self.stepped(self.joint_step, batch)
+        if not self.frozen:
+            self.freeze_model()
+        return self.stepped(self.density_step, batch)
 
     def freeze_model(self) -> None:
         """From here on only φ moves (004, §2)."""
         self.frozen = True
-        self.model.requires_grad_(False).eval()
+        self.model.requires_grad_(False).eval().zero_grad()
+
+    def joint_step(self, batch: SayingBatch) -> Outputs:
+        return shown(self.joint_loss(batch))
+
+    def density_step(self, batch: SayingBatch) -> Outputs:
+        return shown(self.density_loss(batch))
 
     def joint_loss(self, batch: SayingBatch) -> Float[Tensor, ""]:
         """Stage one: minus the bound of log p(x, y), its parts weighted (004, eq. 1–2 and §5.3)."""
@@ -140,10 +149,10 @@ class VLVAE(Speaking, LightningModule):
     ) -> Float[Tensor, ""]:
         """E[log p(x, y|z)] − KL (004, eq. 2), or with several draws the importance-weighted bound."""
         if len(z) > 1:
-            weights = told + self.warmth() * (log_prior(z) - posterior.log_prob(z))
+            weights = told + self.heat * (log_prior(z) - posterior.log_prob(z))
             return (weights.logsumexp(0) - math.log(len(z))).mean()
         each = posterior.kl_by_dimension(DiagonalGaussian.standard(posterior.mean)).mean(0)
-        return told.mean() - self.warmth() * each.clamp_min(self.config.free_bits).sum()
+        return told.mean() - self.heat * each.clamp_min(self.config.free_bits).sum()
 
     def warmth(self) -> float:
         """The weight of the KL term: from 0 to 1 over the warm-up."""
@@ -182,7 +191,8 @@ class VLVAE(Speaking, LightningModule):
             [
                 {"params": self.model.parameters(), "lr": config.lr},
                 {"params": self.densities.parameters(), "lr": config.flow_lr},
-            ]
+            ],
+            fused=self.device.type == "cuda",
         )
 
         def falling(step: int) -> float:
@@ -252,6 +262,11 @@ class VLVAE(Speaking, LightningModule):
             "texts": "all true ones, one drawn for an image" if not config.shuffle else "shuffled",
             "bounds": "log p(y) by q_true under N(0, I), by q_agg under the aggregate prior",
         }
+
+
+def shown(loss: Float[Tensor, ""]) -> Outputs:
+    """A loss as a training step gives it back."""
+    return {"loss": loss, "shown": loss.detach()}
 
 
 def times(batch: Shaped[Tensor, "b ..."], k: int) -> Shaped[Tensor, "n ..."]:

@@ -1,0 +1,101 @@
+"""A step's loss and gradients as one CUDA graph: recorded once, played for every batch after.
+
+A small network is a thousand short kernels a step, and telling a device of each takes longer than they
+do. Playing a recording tells it once.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import torch
+from lightning import LightningModule
+from torch import Tensor
+
+Outputs = dict[str, Tensor]
+Step = Callable[[Any], Outputs]
+"""From a batch, a dataclass of tensors, to its "loss" and what else a training step gives back."""
+
+WARM = 3
+"""Steps before a recording, in which kernels are compiled and chosen."""
+
+
+class Recording:
+    """A step on batches of one shape. Its gradients stay where they are: who zeroes them must not drop
+    them, and whatever changes from step to step must be a tensor that is filled, not a number."""
+
+    def __init__(self, system: torch.nn.Module, step: Step, batch: Any) -> None:
+        self.step = step
+        self.batch = replace(batch, **{k: v.clone() for k, v in vars(batch).items()})
+        self.gradients: list[Tensor] = []
+        # what warming up changes is put back: running means, and how far the random numbers are
+        kept = [(buffer, buffer.clone()) for buffer in system.buffers()]
+        random = torch.cuda.get_rng_state()
+        self.warm_up(list(system.parameters()))
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
+            self.outputs = self.descend()
+        torch.clear_autocast_cache()
+        for buffer, value in kept:
+            buffer.copy_(value)
+        torch.cuda.set_rng_state(random)
+
+    def warm_up(self, parameters: list[torch.nn.Parameter]) -> None:
+        """Some steps on a stream of their own, which find the gradients that there are."""
+        for parameter in parameters:
+            parameter.grad = None
+        stream, now = torch.cuda.Stream(), torch.cuda.current_stream()
+        stream.wait_stream(now)
+        with torch.cuda.stream(stream):
+            for _ in range(WARM):
+                self.descend()
+        now.wait_stream(stream)
+        self.gradients = [p.grad for p in parameters if p.grad is not None]
+
+    def descend(self) -> Outputs:
+        """Forward and backward; weights that autocast rounded before are rounded anew."""
+        torch.clear_autocast_cache()
+        if self.gradients:
+            torch._foreach_zero_(self.gradients)
+        outputs = self.step(self.batch)
+        with torch.autocast(outputs["loss"].device.type, enabled=False):
+            outputs["loss"].backward()
+        return {name: value.detach() for name, value in outputs.items()}
+
+    def play(self, batch: Any) -> Outputs:
+        """The step on another batch; what it gives back is overwritten by the next."""
+        for name, value in vars(batch).items():
+            getattr(self.batch, name).copy_(value)
+        self.graph.replay()
+        return self.outputs
+
+
+class Recordable(LightningModule):
+    """A system whose steps are recorded when it is compiled and trained on one CUDA device."""
+
+    compiled = False
+    recording: Recording | None = None
+
+    def stepped(self, step: Step, batch: Any) -> Outputs:
+        """What a step gives back, its gradients too where it is recorded."""
+        if not (self.compiled and recordable(self.device) and self.trainer.world_size == 1):
+            return step(batch)
+        if self.recording is None or self.recording.step != step:
+            self.recording = None  # whose memory may be needed
+            self.recording = Recording(self, step, batch)
+        return self.recording.play(batch)
+
+    def backward(self, loss: Tensor, *args: Any, **kwargs: Any) -> None:
+        """A recorded step has its gradients already, and its loss asks for none."""
+        if loss.requires_grad:
+            loss.backward(*args, **kwargs)
+
+    def optimizer_zero_grad(self, epoch: int, batch_idx: int, optimizer: Any) -> None:
+        """A recorded step zeroes its gradients itself."""
+        if self.recording is None:
+            optimizer.zero_grad()
+
+
+def recordable(device: torch.device) -> bool:
+    """Whether a device has graphs."""
+    return device.type == "cuda"

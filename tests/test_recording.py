@@ -1,0 +1,86 @@
+"""A recorded step is the step itself."""
+
+import numpy as np
+import pytest
+import torch
+
+from polymodal import recording
+from polymodal.data.worlds import named
+from polymodal.hardware import products
+from polymodal.training import compile_parts
+from vlvaes import tiny
+
+STEPS = 10
+
+
+class Eager(recording.Recording):
+    """A recording that does each step anew: what a system makes of one can be seen without a GPU."""
+
+    def __init__(self, system, step, batch):
+        self.step, self.batch, self.gradients = step, batch, []
+        self.parameters = list(system.parameters())
+        for parameter in self.parameters:
+            parameter.grad = None
+
+    def play(self, batch):
+        self.batch = batch
+        outputs = self.descend()
+        self.gradients = [p.grad for p in self.parameters if p.grad is not None]
+        return outputs
+
+
+@pytest.fixture(scope="module")
+def train():
+    return named("two-objects", size=32, train=16, val=0).splits()["train"]
+
+
+def trained(system, batch, device="cpu"):
+    """The losses of both stages, and the weights after them."""
+    system.to(device).train()
+    batch = batch.to(device)
+    system.clock.max_steps = STEPS
+    adam, losses = system.configure_optimizers()["optimizer"], []
+    for step in range(STEPS):
+        system.clock.global_step = step
+        torch.manual_seed(step)
+        found = system.training_step(batch, step)
+        system.optimizer_zero_grad(0, step, adam)
+        system.backward(found["loss"])
+        system.configure_gradient_clipping(adam, 2.0)
+        adam.step()
+        losses.append(found["shown"].item())
+    return losses, {name: value.cpu() for name, value in system.state_dict().items()}
+
+
+def pair(train):
+    """Two systems alike, and a batch."""
+    plain, other = (tiny(train, flow_share=0.5, warmup=0.5) for _ in range(2))
+    return plain, other, plain.examples(train).batch(np.arange(8))
+
+
+def test_a_system_takes_the_same_steps_from_a_recording(train, monkeypatch):
+    plain, recorded, batch = pair(train)
+    losses, weights = trained(plain, batch)
+    recorded.compiled = True
+    monkeypatch.setattr(recording, "Recording", Eager)
+    monkeypatch.setattr(recording, "recordable", lambda device: True)
+    found, others = trained(recorded, batch)
+    assert isinstance(recorded.recording, Eager)
+    assert found == losses
+    assert all(torch.equal(weights[name], others[name]) for name in weights)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU to record on")
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_graph_takes_the_same_steps(train, compiled):
+    plain, recorded, batch = pair(train)
+    losses, weights = trained(plain, batch, "cuda")
+    recorded.compiled = True
+    if compiled:
+        compile_parts(recorded)
+    with products("highest"):
+        found, others = trained(recorded, batch, "cuda")
+    assert recorded.recording is not None
+    assert found == pytest.approx(losses, rel=1e-3)
+    for name in weights:
+        torch.testing.assert_close(others[name], weights[name], rtol=1e-2, atol=2e-3)
