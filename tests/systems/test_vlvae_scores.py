@@ -29,10 +29,10 @@ def val(squares):
 def system(val) -> VLVAE:
     """A model of which pictures say as much of z as texts do, not thousands of times as much."""
     found = tiny(val, latent=2, width=2, flow_hidden=8)
-    found.model.picture.likelihood = Gaussian(std=2.0)
+    found.model.picture.likelihood = Gaussian(std=0.5)
     model, densities = found.model, found.densities
     for part in (model.text_decoder, model.shared_decoder):
-        stirred(part, 0.3)
+        stirred(part, 0.22)
     for part in (model.shared_encoder, densities, densities.prior):  # the last one twice
         stirred(part, 0.15)
     return found.eval()
