@@ -17,16 +17,12 @@ class Eager(recording.Recording):
     """A recording that does each step anew: what a system makes of one can be seen without a GPU."""
 
     def __init__(self, system, step, batch):
-        self.step, self.batch, self.gradients = step, batch, []
-        self.parameters = list(system.parameters())
-        for parameter in self.parameters:
-            parameter.grad = None
+        self.system, self.step = system, step
 
     def play(self, batch):
         self.batch = batch
-        outputs = self.descend()
-        self.gradients = [p.grad for p in self.parameters if p.grad is not None]
-        return outputs
+        self.system.zero_grad()
+        return self.descend()
 
 
 @pytest.fixture(scope="module")

@@ -21,17 +21,17 @@ WARM = 3
 
 
 class Recording:
-    """A step on batches of one shape. Its gradients stay where they are: who zeroes them must not drop
-    them, and whatever changes from step to step must be a tensor that is filled, not a number."""
+    """A step on batches of one shape. Each time it is played it writes its gradients over the last
+    ones: nobody must drop them. What changes from step to step must be a tensor that is filled."""
 
     def __init__(self, system: torch.nn.Module, step: Step, batch: Any) -> None:
         self.step = step
         self.batch = replace(batch, **{k: v.clone() for k, v in vars(batch).items()})
-        self.gradients: list[Tensor] = []
         # what warming up changes is put back: running means, and how far the random numbers are
         kept = [(buffer, buffer.clone()) for buffer in system.buffers()]
         random = torch.cuda.get_rng_state()
-        self.warm_up(list(system.parameters()))
+        self.warm_up()
+        system.zero_grad()  # gradients begin anew in the graph's own memory
         self.graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
             self.outputs = self.descend()
@@ -40,23 +40,18 @@ class Recording:
             buffer.copy_(value)
         torch.cuda.set_rng_state(random)
 
-    def warm_up(self, parameters: list[torch.nn.Parameter]) -> None:
-        """Some steps on a stream of their own, which find the gradients that there are."""
-        for parameter in parameters:
-            parameter.grad = None
+    def warm_up(self) -> None:
+        """Some steps on a stream of their own."""
         stream, now = torch.cuda.Stream(), torch.cuda.current_stream()
         stream.wait_stream(now)
         with torch.cuda.stream(stream):
             for _ in range(WARM):
                 self.descend()
         now.wait_stream(stream)
-        self.gradients = [p.grad for p in parameters if p.grad is not None]
 
     def descend(self) -> Outputs:
         """Forward and backward; weights that autocast rounded before are rounded anew."""
         torch.clear_autocast_cache()
-        if self.gradients:
-            torch._foreach_zero_(self.gradients)
         outputs = self.step(self.batch)
         with torch.autocast(outputs["loss"].device.type, enabled=False):
             outputs["loss"].backward()
@@ -91,7 +86,7 @@ class Recordable(LightningModule):
             loss.backward(*args, **kwargs)
 
     def optimizer_zero_grad(self, epoch: int, batch_idx: int, optimizer: Any) -> None:
-        """A recorded step zeroes its gradients itself."""
+        """A recorded step writes its gradients anew."""
         if self.recording is None:
             optimizer.zero_grad()
 
