@@ -162,7 +162,7 @@ def look(
     """The mean of each map about each place, weighed by a Gaussian, whose two axes are apart."""
     weights = []
     for axis, cells in enumerate(reversed(maps.shape[2:])):
-        middles = (torch.arange(cells, device=maps.device) + 0.5) / cells
+        middles = (torch.arange(cells, device=maps.device, dtype=maps.dtype) + 0.5) / cells
         away = (middles - places[..., axis, None]) / WINDOW
         weights.append((-0.5 * away.square()).softmax(-1))
     across, down = weights

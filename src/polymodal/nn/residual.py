@@ -11,7 +11,7 @@ import itertools
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn.functional import interpolate
+from torch.nn.functional import interpolate, pad, pixel_unshuffle
 
 from polymodal.errors import PolymodalError
 from polymodal.nn.dense import Skip
@@ -21,6 +21,9 @@ SHRINK = 8
 
 BLOCK = 2
 """The side of the squares of pixels that are maps of one pixel."""
+
+EIGHTS = 16
+"""Maps of a square of pixels: 12, and zeros up to a multiple of eight, which a GPU multiplies faster."""
 
 EPSILON = 1e-5
 """What is added to a variance before it divides."""
@@ -37,8 +40,8 @@ class ImageEncoder(nn.Module):
         check(size, width)
         widths = growing(width)
         self.maps = nn.Sequential(
-            nn.PixelUnshuffle(BLOCK),
-            convolution(3 * BLOCK**2, widths[0]),
+            Squares(),
+            convolution(EIGHTS, widths[0]),
             *(halving(a, b) for a, b in itertools.pairwise(widths)),
             *(ResidualBlock(widths[-1]) for _ in range(3)),
             nn.Conv2d(widths[-1], MAPS, 1),
@@ -77,6 +80,14 @@ class ImageDecoder(nn.Module):
         start = self.start(code).unflatten(1, (MAPS, GRID, GRID))
         found: Tensor = self.maps(interpolate(start, (self.side, self.side), mode="bilinear"))
         return found
+
+
+class Squares(nn.Module):
+    """Squares of pixels to maps of one pixel, and maps of zeros."""
+
+    def forward(self, images: Float[Tensor, "b 3 h w"]) -> Float[Tensor, "b m h2 w2"]:
+        found = pixel_unshuffle(images, BLOCK)
+        return pad(found, (0, 0, 0, 0, 0, EIGHTS - found.shape[1]))
 
 
 class ResidualBlock(Skip):
