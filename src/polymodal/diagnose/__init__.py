@@ -1,0 +1,1 @@
+"""What an image encoder, ours or another, holds: whether its features are made of attributes, and where."""

@@ -1,0 +1,86 @@
+"""The tree reconstruction error: against its definition image by image, and on features of known make."""
+
+import pytest
+import torch
+from torch.nn.functional import cosine_similarity
+
+from polymodal.diagnose.compositionality import Described, Fit, error, fit, scrambled, tre_ratio
+from polymodal.errors import PolymodalError
+
+CLASSES, ATTRIBUTES, WIDTH = 30, 12, 16
+
+
+def described(made, noise=0.1, seed=0, classes=slice(0, 20)):
+    """Ten images of each of some classes, their features made of attributes or of nothing."""
+    generator = torch.Generator().manual_seed(7)
+    rows = torch.rand(CLASSES, ATTRIBUTES, generator=generator) < 0.4
+    rows[~rows.any(1), 0] = True
+    vectors = torch.randn(ATTRIBUTES, WIDTH, generator=generator)
+    attributes = rows[classes].repeat_interleave(10, 0)
+    shape = (len(attributes), WIDTH)
+    noises = torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+    features = attributes.float() @ vectors + noise * noises if made else noises
+    return Described(features, attributes)
+
+
+def slow_error(data, eta):
+    total = 0.0
+    for features, attributes in zip(data.features, data.attributes, strict=True):
+        total += 1 - cosine_similarity(features, eta[attributes].sum(0), dim=0).item()
+    return total / len(data.features)
+
+
+def test_the_error_is_the_mean_distance_of_its_images():
+    data, eta = described(made=True, noise=1.0), torch.randn(ATTRIBUTES, WIDTH)
+    assert error(data, eta) == pytest.approx(slow_error(data, eta), abs=1e-5)
+
+
+def test_sums_are_found_and_hold_for_classes_never_seen():
+    train, test = described(made=True), described(made=True, classes=slice(20, 30), seed=1)
+    assert error(train, fit(train, Fit())) < 0.01
+    found = tre_ratio(train, test, Fit(restarts=2))
+    assert found["tre"] < 0.05
+    assert found["tre_ratio"] < 0.15
+    assert found["tre_ratio"] == pytest.approx(found["tre"] / found["tre_random"], rel=0.1)
+    assert found["tre_ratio_spread"] < 0.05
+
+
+def test_features_of_nothing_are_made_of_attributes_as_little_as_of_chance():
+    train, test = described(made=False), described(made=False, classes=slice(20, 30), seed=1)
+    assert tre_ratio(train, test, Fit(restarts=2))["tre_ratio"] == pytest.approx(1, abs=0.1)
+
+
+def test_no_step_from_what_was_fitted_makes_the_error_smaller():
+    data = described(made=True, noise=2.0)
+    eta = fit(data, Fit(tolerance=1e-6))
+    least = error(data, eta)
+    for seed in range(5):
+        step = torch.randn(eta.shape, generator=torch.Generator().manual_seed(seed))
+        assert error(data, eta + 0.05 * step) > least
+    assert error(data, fit(data, Fit(tolerance=1e-6), seed=1)) == pytest.approx(least, abs=0.003)
+
+
+@pytest.mark.parametrize("random", ["image", "class"])
+def test_random_attributes_are_as_many(random):
+    data = described(made=True)
+    drawn = scrambled(data, random, torch.Generator().manual_seed(0))
+    assert torch.equal(drawn.attributes.sum(1), data.attributes.sum(1))
+    assert not torch.equal(drawn.attributes, data.attributes)
+    assert torch.equal(drawn.features, data.features)
+    different = len(drawn.attributes.unique(dim=0))
+    assert different == 20 if random == "class" else different > 100
+
+
+def test_what_cannot_be_measured():
+    data = described(made=True)
+    with pytest.raises(PolymodalError, match="found 200 of features and 3 of attributes"):
+        Described(data.features, data.attributes[:3])
+    with pytest.raises(PolymodalError, match="Some features are not finite"):
+        Described(data.features.clone().fill_(torch.inf), data.attributes)
+    with pytest.raises(PolymodalError, match="have no attribute at all"):
+        Described(data.features, torch.zeros_like(data.attributes))
+    other = Described(data.features, data.attributes[:, :5] | True)
+    with pytest.raises(PolymodalError, match="have 12 attributes, the others 5"):
+        tre_ratio(data, other)
+    with pytest.raises(PolymodalError, match="restarts must be above 0, not 0"):
+        Fit(restarts=0)
