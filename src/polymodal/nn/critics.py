@@ -1,0 +1,165 @@
+"""Critics: how well global features fit local ones, every image against every place of every other.
+
+The three of Deep InfoMax (Hjelm et al., 2019). Summaries [m, d] and local features [n, c, h, w] give
+scores [m, n, h·w]; local features [n, c] without places give scores [m, n].
+"""
+
+import math
+from collections.abc import Callable
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.functional import linear
+from torch.utils.checkpoint import checkpoint
+
+from polymodal.errors import PolymodalError, unknown
+from polymodal.nn.dense import dense
+
+
+class Dot(nn.Module):
+    """g·l: one matrix product, and nothing to learn."""
+
+    def __init__(self, *, summary: int, local: int) -> None:
+        super().__init__()
+        if summary != local:
+            raise PolymodalError(
+                "The dot critic takes global and local features of one width; "
+                f"found {summary} and {local}. Bring them to one width, or choose encode-and-dot "
+                "or concat-and-convolve."
+            )
+        self.widths = summary, local
+
+    def forward(
+        self, summary: Float[Tensor, "m d"], local: Float[Tensor, "n c *grid"]
+    ) -> Float[Tensor, "m n ..."]:
+        check(self.widths, summary, local)
+        return laid_out(summary @ places(local).T, local)
+
+
+class EncodeAndDot(nn.Module):
+    """f(g)·norm(f′(l)): both encoded, at each place alike, then one matrix product."""
+
+    def __init__(self, *, summary: int, local: int, hidden: int = 2048) -> None:
+        super().__init__()
+        self.widths = summary, local
+        self.summary = Encoded(summary, hidden)
+        self.local = nn.Sequential(Encoded(local, hidden), nn.LayerNorm(hidden))
+
+    def forward(
+        self, summary: Float[Tensor, "m d"], local: Float[Tensor, "n c *grid"]
+    ) -> Float[Tensor, "m n ..."]:
+        check(self.widths, summary, local)
+        if self.training and min(len(summary), len(local)) < 2:
+            raise PolymodalError(
+                "In training, encode-and-dot normalises over a batch and needs 2 rows or more; "
+                f"found {len(summary)} and {len(local)}. Give a larger batch, or call eval()."
+            )
+        return laid_out(self.summary(summary) @ self.local(places(local)).T, local)
+
+
+class Encoded(nn.Module):
+    """Wx + f(x): a linear shortcut, at first a noisy copy, beside two layers with batch norm and ReLU."""
+
+    def __init__(self, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(dense(inputs, outputs), nn.Linear(outputs, outputs))
+        self.shortcut = nn.Linear(inputs, outputs, bias=False)
+        with torch.no_grad():
+            self.shortcut.weight.uniform_(-0.01, 0.01).fill_diagonal_(1.0)
+
+    def forward(self, x: Float[Tensor, "b d"]) -> Float[Tensor, "b e"]:
+        found: Tensor = self.layers(x) + self.shortcut(x)
+        return found
+
+
+class ConcatAndConvolve(nn.Module):
+    """Three 1×1 convolutions of [g; l], the summary beside the local features of each place.
+
+    The first is a sum of what it makes of either, so that only sums, never features, are paired. What
+    follows it needs m·n·h·w·hidden numbers: they come in blocks of `bytes` at most, of which about
+    three exist at a time, and are made again for the gradient.
+    """
+
+    def __init__(self, *, summary: int, local: int, hidden: int = 512, bytes: int = 2**26) -> None:
+        super().__init__()
+        self.widths, self.bytes = (summary, local), bytes
+        self.first = nn.Linear(summary + local, hidden)
+        self.rest = nn.Sequential(
+            nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 1)
+        )
+
+    def forward(
+        self, summary: Float[Tensor, "m d"], local: Float[Tensor, "n c *grid"]
+    ) -> Float[Tensor, "m n ..."]:
+        check(self.widths, summary, local)
+        of_summary, of_local = self.first.weight.split(self.widths, 1)
+        rows = linear(summary, of_summary, self.first.bias)
+        columns = linear(places(local), of_local)
+        tall, wide = self.block(rows, columns)
+        bands = [
+            torch.cat([self.scored(above, beside) for beside in columns.split(wide)], 1)
+            for above in rows.split(tall)
+        ]
+        return laid_out(torch.cat(bands), local)
+
+    def block(self, rows: Float[Tensor, "m e"], columns: Float[Tensor, "k e"]) -> tuple[int, int]:
+        """How many rows and columns are paired at a time: whole rows where `bytes` allow it."""
+        pairs = max(1, self.bytes // (rows.dtype.itemsize * rows.shape[1]))
+        tall = max(1, min(len(rows), pairs // max(1, len(columns))))
+        return tall, max(1, pairs // tall)
+
+    def scored(
+        self, rows: Float[Tensor, "m e"], columns: Float[Tensor, "k e"]
+    ) -> Float[Tensor, "m k"]:
+        """The scores of one block; nothing in it is random, so no random state is kept."""
+        found: Tensor = checkpoint(
+            self.paired, rows, columns, use_reentrant=False, preserve_rng_state=False
+        )
+        return found
+
+    def paired(
+        self, rows: Float[Tensor, "m e"], columns: Float[Tensor, "k e"]
+    ) -> Float[Tensor, "m k"]:
+        """What follows the first layer, of every row with every column."""
+        found: Tensor = self.rest(rows[:, None] + columns)
+        return found.squeeze(-1)
+
+
+CRITICS: dict[str, Callable[..., nn.Module]] = {
+    "concat-and-convolve": ConcatAndConvolve,
+    "dot": Dot,
+    "encode-and-dot": EncodeAndDot,
+}
+
+
+def named(name: str) -> Callable[..., nn.Module]:
+    """The critic of a name, to be given the widths of `summary` and `local`, and `hidden` if it has one."""
+    if name not in CRITICS:
+        raise unknown("critic", name, CRITICS)
+    return CRITICS[name]
+
+
+def check(widths: tuple[int, int], summary: Tensor, local: Tensor) -> None:
+    """Features must be as wide as the critic was told, along the second axis."""
+    found = summary.shape[1], local.shape[1]
+    if found != widths:
+        raise PolymodalError(
+            f"This critic takes global features of {widths[0]} and local ones of {widths[1]} numbers "
+            f"along the second axis; found {found[0]} and {found[1]}. Build it with "
+            f"summary={found[0]}, local={found[1]}."
+        )
+
+
+def places(local: Float[Tensor, "n c *grid"]) -> Float[Tensor, "k c"]:
+    """Local features as rows, place by place within image by image."""
+    return local.movedim(1, -1).flatten(0, -2)
+
+
+def laid_out(
+    scores: Float[Tensor, "m k"], local: Float[Tensor, "n c *grid"]
+) -> Float[Tensor, "m n ..."]:
+    """Scores by row, image and, where there are any, places."""
+    if local.ndim == 2:
+        return scores
+    return scores.unflatten(1, (len(local), math.prod(local.shape[2:])))
