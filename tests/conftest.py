@@ -11,7 +11,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 CHECKED = (
     "similarity", "ranking", "contrastive", "metrics", "nn", "systems", "retrieval", "data.pairs",
-    "data.words", "data.sayings", "data.seen", "likelihoods", "distributed", "search.spheres",
+    "data.words", "data.sayings", "data.seen", "data.classes", "data.zeroshot", "diagnose",
+    "information", "likelihoods", "distributed", "search.spheres",
     "search.lifts", "search.nearest", "search.sureness", "search.answers", "search.remote",
     "search.tensors", "figures.mismatch", "figures.inference", "figures.words", "figures.texts",
 )  # fmt: skip

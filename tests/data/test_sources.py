@@ -18,6 +18,8 @@ from polymodal.errors import PolymodalError
         ("runs/a=b", "runs/a=b", {}),
         ("scenes,hold_out=red cube+blue sphere,overlap=", "scenes",
          {"hold_out": "red cube+blue sphere", "overlap": ""}),
+        ("cub:a/b.zip,splits=x/CUB,size=64", "cub:a/b.zip", {"splits": "x/CUB", "size": "64"}),
+        ("cub:a,b=c/d,fold=2,splits=x, y/z", "cub:a,b=c/d", {"fold": "2", "splits": "x, y/z"}),
     ],
 )  # fmt: skip
 def test_grammar(spec, name, options):
@@ -71,6 +73,11 @@ def test_a_folder_of_ones_own(squares):
         ("scenes,objects=2-x", "objects is a whole number, not 'x'"),
         ("folder:x,sizes=3", "Unknown option of folder: 'sizes'. Did you mean 'size'?"),
         ("folder:x,size=3.5", "size is a whole number, not '3.5'"),
+        ("cub", "Unknown dataset 'cub'. Known: awa2:PATH, "),
+        ("cub:x", "cub:x lacks its splits. Add ,splits=PATH, the folder of xlsa17 for it."),
+        ("awa2:x,splits=y/z,sise=3", "Unknown option of awa2: 'sise'. Did you mean 'size'?"),
+        ("sun:x,splits=y/z,fold=one", "fold is a whole number, not 'one'"),
+        ("sun:nowhere,splits=y/z", "nowhere: there is no such folder."),
     ],
 )
 def test_mistakes(spec, message):

@@ -14,6 +14,7 @@ usage: polymodal data draw WORLD --count N --out DIR
 worlds
 {worlds}
 Options follow the name: scenes,size=64,seed=1,objects=2-4,overlap=yes,hold_out=purple cylinder
+Zero-shot datasets: cub:PATH, awa2:PATH or sun:PATH, then ,splits=PATH, the folder of xlsa17 for it
 """
 
 

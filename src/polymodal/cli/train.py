@@ -20,6 +20,8 @@ data
   scenes | two-objects | one-object          an embedded world, drawn on first use;
                                              add ,size=64,train=2000,val=200,test=200,seed=1
   folder:PATH                                your images and captions; add ,size=128
+  cub:PATH | awa2:PATH | sun:PATH            a zero-shot dataset in its own files; add its splits,
+                                             ,splits=xlsa17/CUB, and if you like ,size=128,fold=1
   DIR                                        a set drawn by `polymodal data draw`
 
 `polymodal train SYSTEM --help` lists every setting. A run that was killed goes on when the same

@@ -61,7 +61,7 @@ class FolderSplit:
     def images(self, indices: Sequence[int]) -> Images:
         """A batch of images as `pictures.RULE` makes them, decoded in parallel."""
         out = np.empty((len(indices), self.size, self.size, 3), np.uint8)
-        with ThreadPoolExecutor(_threads(len(indices))) as pool:
+        with ThreadPoolExecutor(threads(len(indices))) as pool:
             for row, pixels in enumerate(pool.map(self._read, indices)):
                 out[row] = pixels
         return out
@@ -139,10 +139,10 @@ def open_folder(
         if name not in SPLITS:
             raise unknown("split", name, SPLITS)
     source = open_source(Path(path))
-    ledger = _Ledger(strict=not skip_bad)
-    drafts = _assign(_gather(read_entries(source), ledger), ledger)
+    ledger = Ledger(strict=not skip_bad)
+    drafts = _assign(gather(read_entries(source), ledger), ledger)
     drafts = [draft for draft in drafts if splits is None or draft.split in splits]
-    items = _with_pictures(source, drafts, ledger, progress)
+    items = with_pictures(source, drafts, ledger, progress)
     opened = {
         split: FolderSplit(source, tuple(item for d, item in items if d.split == split), size)
         for split in SPLITS
@@ -169,7 +169,7 @@ def split_of(id: str) -> str:
 
 
 @dataclass
-class _Ledger:
+class Ledger:
     """Flaws: the first stops a strict reading, others are listed."""
 
     strict: bool
@@ -199,7 +199,7 @@ class _Draft:
     split: str | None
 
 
-def _gather(entries: Iterator[Entry | Flaw], ledger: _Ledger) -> list[_Draft]:
+def gather(entries: Iterator[Entry | Flaw], ledger: Ledger) -> list[_Draft]:
     """Join the entries of each image; drop or refuse what is wrong in the text alone."""
     drafts: dict[str, _Draft] = {}
     owner: dict[tuple[tuple[str, ...], str], str] = {}
@@ -229,7 +229,7 @@ def _gather(entries: Iterator[Entry | Flaw], ledger: _Ledger) -> list[_Draft]:
     return list(drafts.values())
 
 
-def _texts(entry: Entry, ledger: _Ledger) -> list[str]:
+def _texts(entry: Entry, ledger: Ledger) -> list[str]:
     """The captions that hold something, if the rest of the entry is sound as well."""
     path = PurePosixPath(entry.image)
     if not entry.image:
@@ -254,7 +254,7 @@ def _texts(entry: Entry, ledger: _Ledger) -> list[str]:
     return []
 
 
-def _assign(drafts: list[_Draft], ledger: _Ledger) -> list[_Draft]:
+def _assign(drafts: list[_Draft], ledger: Ledger) -> list[_Draft]:
     """Give every draft a split: its own, or where none has one, that of its id."""
     if all(draft.split is None for draft in drafts):
         for draft in drafts:
@@ -266,8 +266,8 @@ def _assign(drafts: list[_Draft], ledger: _Ledger) -> list[_Draft]:
     return [draft for draft in drafts if draft.split is not None]
 
 
-def _with_pictures(
-    source: Source, drafts: list[_Draft], ledger: _Ledger, progress: bool
+def with_pictures(
+    source: Source, drafts: list[_Draft], ledger: Ledger, progress: bool
 ) -> list[tuple[_Draft, Item]]:
     """Find and check every draft's image: by its header, or wholly where bad ones are skipped."""
     found: list[tuple[_Draft, Item]] = []
@@ -282,7 +282,7 @@ def _with_pictures(
             continue
         captions = tuple(Caption(text) for text in draft.captions)
         found.append((draft, Item(draft.id, name, captions, entry.where)))
-    verdicts = Verified(source, whole=not ledger.strict, threads=_threads(len(found)))
+    verdicts = Verified(source, whole=not ledger.strict, threads=threads(len(found)))
     names = [item.name for _, item in found]
     kept = []
     with contextlib.closing(verdicts.judge(names, progress)) as judged:
@@ -295,5 +295,5 @@ def _with_pictures(
     return kept
 
 
-def _threads(tasks: int) -> int:
+def threads(tasks: int) -> int:
     return max(1, min(tasks, os.cpu_count() or 1, 16))

@@ -1,4 +1,7 @@
-"""Datasets by a short name: `scenes,size=64`, `folder:PATH,size=128`, or the folder of a drawn set."""
+"""Datasets by a short name: `scenes,size=64`, `folder:PATH,size=128`, or the folder of a drawn set.
+
+A zero-shot dataset has two paths: `cub:PATH,splits=PATH`.
+"""
 
 import re
 from collections.abc import Mapping
@@ -8,7 +11,8 @@ from typing import Any
 from polymodal.data.records import Dataset
 from polymodal.errors import PolymodalError, unknown
 
-TRAILING = re.compile(r"(?:,[a-z_]+=[^,/]*)*$")
+TRAILING = re.compile(r"(?:,splits=(?:[^,]|,(?![a-z_]+=))*|,[a-z_]+=[^,/]*)*$")
+"""Options at the end of a name; only that of `splits`, a path, may have / and a comma in it."""
 
 
 def parse(spec: str) -> tuple[str, dict[str, str]]:
@@ -20,7 +24,7 @@ def parse(spec: str) -> tuple[str, dict[str, str]]:
     tail = TRAILING.search(spec)
     options = tail.group() if tail else ""
     name = spec[: len(spec) - len(options)]
-    pairs = [part.partition("=")[::2] for part in options.split(",")[1:]]
+    pairs = [part.partition("=")[::2] for part in re.split(r",(?=[a-z_]+=)", options)[1:]]
     found = dict(pairs)
     if len(found) < len(pairs):
         raise PolymodalError(f"{spec!r} gives an option twice. Give each once.")
@@ -30,10 +34,14 @@ def parse(spec: str) -> tuple[str, dict[str, str]]:
 def open_splits(spec: str, *, skip_bad: bool = False) -> Mapping[str, Dataset]:
     """The splits of a dataset by name; a world is drawn into the cache on first use."""
     from polymodal.data.worlds import open_drawn, open_world
+    from polymodal.data.zeroshot import READERS
 
     name, options = parse(spec)
     if name.startswith("folder:"):
         return open_own(name.removeprefix("folder:"), options, skip_bad)
+    kind, colon, path = name.partition(":")
+    if colon and kind in READERS:
+        return open_zeroshot(kind, path, options, skip_bad)
     if (Path(name) / "manifest.json").is_file():
         if options:
             raise PolymodalError(
@@ -69,6 +77,29 @@ def open_own(path: str, options: Mapping[str, str], skip_bad: bool) -> Mapping[s
     return open_folder(Path(path), size=size, skip_bad=skip_bad)
 
 
+def open_zeroshot(
+    kind: str, path: str, options: Mapping[str, str], skip_bad: bool
+) -> Mapping[str, Dataset]:
+    """A zero-shot dataset in its own files, with its splits in theirs."""
+    from polymodal.data.zeroshot import open_classes
+
+    for option in options:
+        if option not in ("splits", "size", "fold"):
+            raise unknown(f"option of {kind}:", option, ["splits", "size", "fold"])
+    if "splits" not in options:
+        raise PolymodalError(
+            f"{kind}:{path} lacks its splits. Add ,splits=PATH, the folder of xlsa17 for it."
+        )
+    return open_classes(
+        kind,
+        path,
+        splits=options["splits"],
+        size=number("size", options.get("size", "128")),
+        fold=number("fold", options.get("fold", "1")),
+        skip_bad=skip_bad,
+    )
+
+
 def world_options(name: str, options: Mapping[str, str]) -> dict[str, Any]:
     """A world's name and fields from text; `count` is shared among the splits as they are by default.
 
@@ -76,9 +107,10 @@ def world_options(name: str, options: Mapping[str, str]) -> dict[str, Any]:
     {'name': 'scenes', 'train': 80, 'val': 10, 'test': 10, 'hold_out': ('purple cylinder', 'red cube')}
     """
     from polymodal.data.worlds import WORLDS
+    from polymodal.data.zeroshot import READERS
 
     if name not in WORLDS:
-        raise unknown("dataset", name, [*WORLDS, "folder:PATH"])
+        raise unknown("dataset", name, [*WORLDS, "folder:PATH", *(f"{k}:PATH" for k in READERS)])
     found: dict[str, Any] = {"name": name}
     for option, text in options.items():
         if option == "count":

@@ -47,7 +47,7 @@ class Described:
     """Features of images, and which attributes each has."""
 
     features: Float[Tensor, "n d"]
-    attributes: Bool[Tensor, "n a"]
+    attributes: Bool[Tensor, "m a"]
 
     def __post_init__(self) -> None:
         if len(self.features) != len(self.attributes) or not len(self.features):

@@ -97,18 +97,20 @@ def index_run(
 
 
 def whole_name(data: str) -> str:
-    """The same data by a name that is good in every folder: the path of a folder is made whole.
+    """The same data by a name that is good in every folder: paths are made whole.
 
-    >>> whole_name("scenes,size=64")
-    'scenes,size=64'
+    >>> whole_name("scenes,size=64"), whole_name("cub:/a/../b,size=64,splits=/c/../d")
+    ('scenes,size=64', 'cub:/b,size=64,splits=/d')
     """
-    name, _ = parse(data)
-    kind, path, options = "", name, data.removeprefix(name)
-    if name.startswith("folder:"):
-        kind, path = "folder:", name.removeprefix("folder:")
-    elif not (Path(name) / "manifest.json").is_file():
-        return data
-    return f"{kind}{Path(path).resolve()}{options}"
+    name, options = parse(data)
+    kind, colon, path = name.partition(":")
+    if not colon:
+        if not (Path(name) / "manifest.json").is_file():
+            return data
+        kind, path = "", name
+    if "splits" in options:
+        options["splits"] = str(Path(options["splits"]).resolve())
+    return f"{kind}{colon}{Path(path).resolve()}" + "".join(f",{k}={v}" for k, v in options.items())
 
 
 def chosen(opened: Mapping[str, Dataset], names: Sequence[str], data: str) -> dict[str, Dataset]:

@@ -28,9 +28,9 @@ def read(source: Source, name: str) -> Iterator[Entry | Flaw]:
     """One entry an image; of the training images, those whose id ends in 0 are for validation."""
     home = PurePosixPath(name).parent
     captions = _captions(source, home)
-    images, bad_images = read_table(source, _file(source, home, IMAGES))
-    labels, bad_labels = read_table(source, _file(source, home, LABELS))
-    parts, bad_parts = read_table(source, _file(source, home, PARTS), ("0", "1"))
+    images, bad_images = read_table(source, file_of(source, home, IMAGES))
+    labels, bad_labels = read_table(source, file_of(source, home, LABELS))
+    parts, bad_parts = read_table(source, file_of(source, home, PARTS), ("0", "1"))
     yield from (*bad_images, *bad_labels, *bad_parts)
     tables = {IMAGES: images, LABELS: labels, PARTS: parts}
     for id in dict.fromkeys([*images, *labels, *parts]):
@@ -70,8 +70,8 @@ def word(attribute: str) -> str:
 
 def _captions(source: Source, home: PurePosixPath) -> dict[str, str]:
     """The caption of each class by its number."""
-    words = _words(source, _file(source, home, ATTRIBUTES, beside=True))
-    seen = np.array(_percentages(source, _file(source, home, PERCENTAGES), len(words)))
+    words = _words(source, file_of(source, home, ATTRIBUTES, beside=True))
+    seen = np.array(_percentages(source, file_of(source, home, PERCENTAGES), len(words)))
     captions = {}
     for number, (row, above) in enumerate(zip(seen, seen - seen.mean(0), strict=True), start=1):
         best = [k for k in np.argsort(-above, kind="stable") if row[k] > 50][:MOST]
@@ -119,7 +119,7 @@ def _percentages(source: Source, name: str, columns: int) -> list[list[float]]:
     return rows
 
 
-def _file(source: Source, home: PurePosixPath, name: str, beside: bool = False) -> str:
+def file_of(source: Source, home: PurePosixPath, name: str, beside: bool = False) -> str:
     """A file of the dataset, or an error that says where it should be."""
     places = [str(home / name), *([name] if beside else [])]
     found = find(source, *places)
