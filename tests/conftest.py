@@ -10,7 +10,8 @@ from jaxtyping import install_import_hook
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 CHECKED = (
-    "similarity", "ranking", "contrastive", "metrics", "nn", "systems", "retrieval", "data.pairs",
+    "similarity", "ranking", "contrastive", "metrics", "nn", "systems", "retrieval", "recognition",
+    "data.pairs",
     "data.words", "data.sayings", "data.seen", "data.classes", "data.zeroshot", "diagnose",
     "information", "likelihoods", "distributed", "search.spheres",
     "search.lifts", "search.nearest", "search.sureness", "search.answers", "search.remote",

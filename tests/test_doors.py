@@ -54,6 +54,7 @@ DOORS: dict[str, set[str]] = {
     "systems": {
         "retrieval",  # what VSE++ and its Gaussian relatives share
         "recording",  # whose steps are one graph
+        "recognition",  # what learners of features share
         "data",
         "nn",
         "metrics",
@@ -64,6 +65,7 @@ DOORS: dict[str, set[str]] = {
         "information",
         "likelihoods",
     },
+    "recognition": {"data", "nn", "metrics", "recording", "information"},
     # what trains them and knows none by name
     "checkpoints": set(),
     "progress": set(),

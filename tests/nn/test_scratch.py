@@ -63,6 +63,13 @@ def test_windows_before_and_after_the_last_pooling():
     assert encoder.window(6).size == 77
 
 
+def test_slim_encoders():
+    assert basic(slim=16)(torch.rand(2, 3, 112, 112)).local.shape[1] == 16
+    assert alex(slim=16)(torch.rand(2, 3, 112, 112)).local.shape[1] == 24
+    with pytest.raises(PolymodalError, match="Of 64 maps none is left, 100 times fewer"):
+        basic(slim=100)
+
+
 @pytest.mark.parametrize("name", MAKE)
 def test_pictures_too_small_are_refused(name):
     with pytest.raises(PolymodalError, match="too small for this encoder"):

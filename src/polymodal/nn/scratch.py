@@ -119,20 +119,35 @@ class Encoder(nn.Module):
         return list(zip(convolutions, self.pools, strict=True))
 
 
-def basic(size: int = 112, dim: int = 1024) -> Encoder:
-    """The encoder after DCGAN: five convolutions of 4×4 about every other pixel (003, Table A.2)."""
-    widths = (3, 64, 128, 256, 512, 1024)
+def basic(size: int = 112, dim: int = 1024, slim: int = 1) -> Encoder:
+    """The encoder after DCGAN: five convolutions of 4×4 about every other pixel (003, Table A.2).
+
+    With `slim`, so many times fewer maps.
+    """
+    widths = (3, *thinned((64, 128, 256, 512, 1024), slim))
     layers = [nn.Conv2d(a, b, 4, 2, 1, bias=False) for a, b in itertools.pairwise(widths)]
     return Encoder(layers, [None] * len(layers), [dim], size)
 
 
-def alex(size: int = 112, dim: int = 1024, hidden: int = 4096) -> Encoder:
+def alex(size: int = 112, dim: int = 1024, hidden: int = 4096, slim: int = 1) -> Encoder:
     """The encoder after AlexNet: six convolutions of 3×3, four poolings (003, Table A.3).
 
     The table ends in two linear layers of 4096, the text in a feature of 1024 for all models (A.2):
-    here the last of the two has `dim`.
+    here the last of the two has `dim`. With `slim`, so many times fewer maps and hidden units.
     """
-    widths = (3, 96, 192, 384, 384, 192, 192)
+    widths = (3, *thinned((96, 192, 384, 384, 192, 192), slim))
     layers = [nn.Conv2d(a, b, 3, 1, 1, bias=False) for a, b in itertools.pairwise(widths)]
     pools = [nn.MaxPool2d(3, 2) if pooled else None for pooled in (1, 1, 0, 0, 1, 1)]
-    return Encoder(layers, pools, [hidden, dim], size)
+    return Encoder(layers, pools, [hidden // slim, dim], size)
+
+
+def thinned(widths: Sequence[int], slim: int) -> list[int]:
+    """So many times fewer maps of each layer.
+
+    >>> thinned((64, 128), 16)
+    [4, 8]
+    """
+    found = [width // slim for width in widths]
+    if not all(found):
+        raise PolymodalError(f"Of {min(widths)} maps none is left, {slim} times fewer.")
+    return found

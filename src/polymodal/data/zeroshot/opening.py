@@ -14,8 +14,8 @@ from polymodal.data.folder import (
     Folder,
     FolderSplit,
     Item,
-    gather,
     Ledger,
+    gather,
     threads,
     with_pictures,
 )

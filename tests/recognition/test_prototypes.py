@@ -5,7 +5,7 @@ import torch
 
 from polymodal.errors import PolymodalError
 from polymodal.metrics.zeroshot import top1
-from polymodal.systems.zeroshot.prototypes import Fitting, cosines, fitted, ridge
+from polymodal.recognition.prototypes import Fitting, cosines, fitted, ridge
 
 CLASSES, SEEN = 40, 30
 

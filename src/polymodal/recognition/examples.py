@@ -1,0 +1,105 @@
+"""Pictures with their classes, by the batch, and with partners of the same class where they are asked for."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+import torch
+from jaxtyping import Int, Int64, UInt8
+from torch import Tensor
+
+from polymodal.data.classes import Classed
+
+Batch = TypeVar("Batch", bound="ClassBatch")
+
+
+@dataclass(frozen=True)
+class ClassBatch:
+    """b pictures and the class of each."""
+
+    images: UInt8[Tensor, "b 3 h w"]
+    labels: Int64[Tensor, " b"]
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def to(self: Batch, device: torch.device | str, non_blocking: bool = False) -> Batch:
+        """The same batch on another device."""
+        moved = {k: v.to(device, non_blocking=non_blocking) for k, v in vars(self).items()}
+        return replace(self, **moved)
+
+
+@dataclass(frozen=True)
+class PairBatch(ClassBatch):
+    """The same with a partner for each: the picture itself, or another of its class."""
+
+    others: UInt8[Tensor, "b 3 h w"]
+
+
+class Pictured:
+    """All pictures of a split with their classes; a batch reads those that it needs.
+
+    With a number for `partners`, each picture comes with another of its class, with that probability,
+    or with itself. Which is a function of the batch alone.
+    """
+
+    def __init__(self, dataset: Classed, partners: float | None = None) -> None:
+        self.dataset, self.partners = dataset, partners
+        self.labels = torch.from_numpy(np.asarray(dataset.labels))
+        self.members = {
+            label: np.flatnonzero(dataset.labels == label) for label in np.unique(dataset.labels)
+        }
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def images(self, indices: Int[np.ndarray, " b"]) -> UInt8[Tensor, "b 3 h w"]:
+        """The pictures at these places."""
+        return torch.from_numpy(self.dataset.images(indices.tolist())).permute(0, 3, 1, 2)
+
+    def batch(self, indices: Int[np.ndarray, " b"]) -> ClassBatch:
+        """The pictures at these places, with partners if there are to be any."""
+        images, labels = self.images(indices), self.labels[torch.from_numpy(indices)]
+        if self.partners is None:
+            return ClassBatch(images, labels)
+        return PairBatch(images, labels, self.images(self.partners_of(indices)))
+
+    def partners_of(self, indices: Int[np.ndarray, " b"]) -> Int64[np.ndarray, " b"]:
+        """A picture of the same class for each, never itself where the class has another, or itself."""
+        chance = np.random.default_rng(indices.tolist())
+        found = indices.astype(np.int64)
+        for row in np.flatnonzero(chance.random(len(indices)) < (self.partners or 0.0)):
+            own = self.members[int(self.labels[found[row]])]
+            others = own[own != found[row]]
+            if len(others):
+                found[row] = chance.choice(others)
+        return found
+
+    def blocks(self, size: int = 256) -> Iterator[ClassBatch]:
+        """All pictures in order, so many at once."""
+        for start in range(0, len(self), size):
+            indices = np.arange(start, min(start + size, len(self)))
+            yield ClassBatch(self.images(indices), self.labels[start : start + size])
+
+    def resident(self, device: torch.device) -> "Pictured":
+        """The same examples with their pictures on a device."""
+        return Resident(self, device)
+
+
+class Resident(Pictured):
+    """The same examples kept whole on one device, as uint8: a batch is one gather."""
+
+    def __init__(self, pictured: Pictured, device: torch.device) -> None:
+        super().__init__(pictured.dataset, pictured.partners)
+        blocks = (block.images.permute(0, 2, 3, 1).to(device) for block in pictured.blocks(1024))
+        self.pixels = torch.cat(list(blocks))
+
+    def images(self, indices: Int[np.ndarray, " b"]) -> UInt8[Tensor, "b 3 h w"]:
+        """The pictures at these places, gathered on the device."""
+        rows = torch.from_numpy(indices).to(self.pixels.device)
+        return self.pixels[rows].permute(0, 3, 1, 2)
+
+    def batch(self, indices: Int[np.ndarray, " b"]) -> ClassBatch:
+        """The pictures at these places, all on the device."""
+        return super().batch(indices).to(self.pixels.device)

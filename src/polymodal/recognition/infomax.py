@@ -1,0 +1,49 @@
+"""Learners by mutual information: global features that know local ones (Hjelm et al., 2019; 003, A.7)."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from polymodal import information
+from polymodal.errors import PolymodalError
+from polymodal.nn import critics
+from polymodal.nn.scratch import Features
+from polymodal.recognition.learner import Learner
+from polymodal.recognition.settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class InfoMaxSettings(Settings):
+    """A bound and the critic that it is made large by."""
+
+    bound: Literal["jensen-shannon", "infonce", "donsker-varadhan"] = "jensen-shannon"
+    """What is made large. The thesis names the Donsker–Varadhan representation (A.7), and DIM's own
+    code the Jensen–Shannon one."""
+    critic: Literal["encode-and-dot", "dot", "concat-and-convolve"] = "encode-and-dot"
+    """What compares a global feature and a local one."""
+    critic_hidden: int = 1024
+    """The width of its layers, where it has any."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.critic_hidden < 1:
+            raise PolymodalError(f"critic_hidden must be 1 or more, not {self.critic_hidden}.")
+
+
+class InfoMax(Learner):
+    """A learner with a critic."""
+
+    def __init__(self, config: InfoMaxSettings, learned: dict[str, Any]) -> None:
+        super().__init__(config, learned)
+        self.bound = information.named(config.bound)
+        how = {} if config.critic == "dot" else {"hidden": config.critic_hidden}
+        make = critics.named(config.critic)
+        self.critic = make(summary=config.dim, local=self.encoder.local_dim, **how)
+
+    def shared(
+        self, whole: Features, places: Features, negatives: Bool[Tensor, "b b"] | None = None
+    ) -> Float[Tensor, ""]:
+        """What the global features of some images and the local ones of their partners share, in nats."""
+        return self.bound(self.critic(whole.whole, places.local), negatives=negatives)

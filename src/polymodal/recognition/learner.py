@@ -1,0 +1,180 @@
+"""A learner of features: what all share but their loss."""
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int, UInt8
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from polymodal.data.classes import classed, unit_attributes
+from polymodal.data.records import Dataset
+from polymodal.errors import PolymodalError
+from polymodal.metrics.zeroshot import top1
+from polymodal.nn import scratch
+from polymodal.nn.augment import RandomCrop
+from polymodal.nn.scratch import Features
+from polymodal.recognition.examples import ClassBatch, Pictured
+from polymodal.recognition.local import LocalClassifier
+from polymodal.recognition.prototypes import Fitting, Prototypes, cosines, fitted
+from polymodal.recognition.settings import Settings
+from polymodal.recording import Outputs, Recordable
+
+
+class Learner(Recordable, ABC):
+    """An encoder that learns by some loss, and is judged by the classes that it never saw.
+
+    Before each validation prototypes are fitted to the features of the training images, which stand
+    still meanwhile (003, §4.4.5); they are kept with the weights.
+    """
+
+    monitor = "zsl_top1"
+    partners: float | None = None
+    """With what probability a picture comes with another of its class, or none if it comes alone."""
+
+    attributes: Float[Tensor, "c a"]
+    known: Bool[Tensor, " c"]
+
+    def __init__(self, config: Settings, learned: dict[str, Any]) -> None:
+        super().__init__()
+        self.config, self.learned = config, learned
+        classes, width = learned["classes"], learned["attributes"]
+        self.crop = RandomCrop(config.crop, config.flip)
+        size = round(learned["size"] * config.crop)
+        self.encoder = getattr(scratch, config.encoder)(size=size, dim=config.dim, slim=config.slim)
+        self.local = (
+            None
+            if config.local == "none"
+            else LocalClassifier(
+                config.local, local=self.encoder.local_dim, attributes=width, classes=classes
+            )
+        )
+        self.prototypes = Prototypes(width, config.dim)
+        self.register_buffer("attributes", torch.zeros(classes, width))
+        self.register_buffer("known", torch.zeros(classes, dtype=torch.bool))
+        self.train_split: Dataset | None = None
+
+    # Training
+
+    @abstractmethod
+    def loss(self, features: Features, batch: ClassBatch) -> Float[Tensor, ""]:
+        """What it learns by, beside the local loss."""
+
+    def start(self, train: Dataset) -> None:
+        """Take the attributes of all classes, and which of them have training images."""
+        data = classed(train)
+        self.attributes.copy_(torch.from_numpy(unit_attributes(data.attributes)))
+        self.known[torch.from_numpy(data.labels).unique()] = True
+        self.train_split = train
+
+    def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
+        """Take the encoder of another run."""
+        own = {k: v.shape for k, v in self.encoder.state_dict(prefix="encoder.").items()}
+        theirs = {k: v.shape for k, v in weights.items() if k.startswith("encoder.")}
+        if own != theirs:
+            raise PolymodalError(
+                "--init names a run with another encoder. Start from one with the same --encoder, "
+                "--dim, --crop and size of pictures."
+            )
+        self.load_state_dict({k: weights[k] for k in own}, strict=False)
+
+    def examples(self, dataset: Dataset) -> Pictured:
+        return Pictured(classed(dataset), self.partners)
+
+    def training_step(self, batch: ClassBatch, batch_idx: int) -> Outputs:
+        return self.stepped(self.step, batch)
+
+    def step(self, batch: ClassBatch) -> Outputs:
+        """The learner's own loss and the local one."""
+        features = self.see(batch.images)
+        loss = self.loss(features, batch)
+        if self.local is not None:
+            told = self.local(features.local, self.attributes)
+            loss = loss + self.config.local_weight * self.surprise(told, batch.labels)
+        return {"loss": loss, "shown": loss.detach()}
+
+    def see(self, images: UInt8[Tensor, "b 3 h w"]) -> Features:
+        """The features of a window of each picture, its bytes between −1 and 1."""
+        found: Features = self.encoder(self.crop(images).float() / 127.5 - 1)
+        return found
+
+    def surprise(
+        self, logits: Float[Tensor, "b c"], labels: Int[Tensor, " b"]
+    ) -> Float[Tensor, ""]:
+        """The cross-entropy of the true class among those with training images: of the others nothing
+        may be learned, not even that they are others."""
+        return cross_entropy(logits.float().masked_fill(~self.known, -torch.inf), labels)
+
+    def configure_optimizers(self) -> Any:
+        adam = torch.optim.Adam(self.parameters(), lr=self.config.lr)
+        if not self.config.decay:
+            return adam
+        last = self.trainer.max_steps
+
+        def falling(step: int) -> float:
+            return 0.5 * (1 + math.cos(math.pi * min(step / last, 1.0)))
+
+        decay = torch.optim.lr_scheduler.LambdaLR(adam, falling)
+        return {"optimizer": adam, "lr_scheduler": {"scheduler": decay, "interval": "step"}}
+
+    def symptom(self, loss: float) -> str | None:
+        return None
+
+    # Evaluation
+
+    def validate(self, dataset: Dataset) -> dict[str, float]:
+        """Fit the prototypes, and score the classes of a split by them."""
+        self.fit_prototypes()
+        return self.evaluate(dataset)
+
+    def fit_prototypes(self) -> None:
+        """Prototypes for the features of the training images as they are now."""
+        if self.train_split is None:
+            raise PolymodalError(
+                "Prototypes are fitted to the training images, which this model does not have. "
+                "Use `evaluate`, which takes those that were kept."
+            )
+        features, labels = self.features(self.train_split)
+        how = Fitting(steps=self.config.fit_steps, lr=self.config.fit_lr)
+        found = fitted(features, labels, self.attributes, how)
+        self.prototypes.load_state_dict(found.state_dict())
+
+    @torch.no_grad()
+    def evaluate(self, dataset: Dataset) -> dict[str, float]:
+        """How often the class is recognised, among those of the split and among all, each class alike."""
+        features, labels = self.features(dataset)
+        scores = cosines(features, self.prototypes(self.attributes))
+        here = torch.zeros_like(self.known)
+        here[labels] = True
+        return {
+            "zsl_top1": top1(scores, labels, here),
+            "top1_among_all": top1(scores, labels, torch.ones_like(here)),
+            "chance": 100 / int(here.sum()),
+        }
+
+    @torch.no_grad()
+    def features(self, dataset: Dataset) -> tuple[Float[Tensor, "n d"], Int[Tensor, " n"]]:
+        """The global features of all pictures of a split, and their classes."""
+        self.eval()
+        blocks = [block.to(self.device) for block in self.examples(dataset).blocks()]
+        found = [self.see(block.images).whole.float() for block in blocks]
+        return torch.cat(found), torch.cat([block.labels for block in blocks])
+
+    def symptoms(self, scores: dict[str, float]) -> list[str]:
+        """What is wrong with features that score so, in plain words."""
+        if scores["zsl_top1"] > 1.5 * scores["chance"]:
+            return []
+        return [
+            f"Classes never seen are recognised hardly better than by chance "
+            f"({scores['zsl_top1']:.1f} % against {scores['chance']:.1f} %). Train longer, or try "
+            "another --lr."
+        ]
+
+    def protocol(self) -> dict[str, Any]:
+        return {
+            "recognition": "cosine to prototypes from ℓ2-normalised attributes, fitted in "
+            f"{self.config.fit_steps} steps at {self.config.fit_lr:g}",
+            "accuracy": "top-1, the mean over classes, among the classes of the split",
+        }

@@ -1,0 +1,51 @@
+"""CMDIM: DIM whose positives are of the same class, not of the same image (003, A.7).
+
+The global feature of an image is to know the local ones of another image of its class, with
+probability p, or of another look at itself; images of other classes are the negatives. So features
+say what a class shares.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from jaxtyping import Float
+from torch import Tensor
+
+from polymodal.errors import PolymodalError
+from polymodal.nn.scratch import Features
+from polymodal.recognition import learn
+from polymodal.recognition.examples import PairBatch
+from polymodal.recognition.infomax import InfoMax, InfoMaxSettings
+
+__all__ = ["Config", "build", "learn"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(InfoMaxSettings):
+    """An encoder that learns by class-matching Deep InfoMax."""
+
+    p: float = 1.0
+    """With what probability a partner is another image of the class."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.p <= 1:
+            raise PolymodalError(f"p is a probability, from 0 to 1, not {self.p}.")
+
+
+class ClassMatching(InfoMax):
+    """Minus the bound between an image and its partner, both ways round."""
+
+    def __init__(self, config: Config, learned: dict[str, Any]) -> None:
+        super().__init__(config, learned)
+        self.partners = config.p
+
+    def loss(self, features: Features, batch: PairBatch) -> Float[Tensor, ""]:  # type: ignore[override]
+        others = self.see(batch.others)
+        apart = batch.labels[:, None] != batch.labels
+        return -0.5 * (self.shared(features, others, apart) + self.shared(others, features, apart))
+
+
+def build(config: Config, learned: dict[str, Any]) -> ClassMatching:
+    """The learner, given what `learn` found."""
+    return ClassMatching(config, learned)

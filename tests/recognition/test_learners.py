@@ -1,0 +1,171 @@
+"""Every learner of features: it learns, and classes it never saw are recognised."""
+
+import importlib
+
+import numpy as np
+import pytest
+import torch
+
+from patches import SIZE, TEST, TRAIN, UNSEEN
+from polymodal.data.classes import Classed
+from polymodal.errors import PolymodalError
+from polymodal.recognition.examples import PairBatch
+from vlvaes import Clock
+
+SMALL = {"dim": 64, "slim": 8, "lr": 3e-3, "fit_steps": 300, "fit_lr": 1e-2}
+LEARNERS = {
+    "fc": {}, "pn": {}, "dim": {"critic": "concat-and-convolve", "critic_hidden": 32},
+    "cmdim": {"bound": "infonce", "critic_hidden": 32},
+}  # fmt: skip
+
+
+def made(name, **changes):
+    """A learner that has seen where it starts from."""
+    module = importlib.import_module(f"polymodal.systems.{name}")
+    torch.manual_seed(0)
+    config = module.Config(**{**SMALL, **changes})
+    system = module.build(config, module.learn(config, TRAIN))
+    system.start(TRAIN)
+    system.clock = Clock(max_steps=60)
+    system.trainer = system.clock
+    return system
+
+
+def trained(system, steps):
+    """Losses of steps on batches of 16."""
+    adam = torch.optim.Adam(system.parameters(), system.config.lr)
+    examples, order = system.examples(TRAIN), np.random.default_rng(0)
+    losses = []
+    system.train()
+    for step in range(steps):
+        batch = examples.batch(order.choice(len(examples), 16, replace=False))
+        adam.zero_grad()
+        found = system.training_step(batch, step)
+        found["loss"].backward()
+        adam.step()
+        losses.append(found["shown"].item())
+    return losses
+
+
+def test_the_toy_is_a_dataset_with_classes():
+    assert isinstance(TRAIN, Classed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LEARNERS)
+def test_it_learns_and_recognises_what_it_never_saw(name):
+    system = made(name, **LEARNERS[name])
+    losses = trained(system, 60)
+    assert np.mean(losses[-5:]) < np.mean(losses[:5]) - 0.2
+    found = system.validate(TEST)
+    assert found["chance"] == 25
+    assert found["zsl_top1"] > (40 if name == "dim" else 80)
+    assert found["top1_among_all"] <= found["zsl_top1"]
+    assert system.evaluate(TEST) == found  # by the prototypes that were kept
+
+
+@pytest.mark.parametrize("local", ["attributes", "labels"])
+def test_a_local_loss_teaches_early_layers(local):
+    system = made("fc", local=local)
+    batch = system.examples(TRAIN).batch(np.arange(0, 96, 6))
+    plain = system.loss(system.eval().see(batch.images), batch)
+    whole = system.step(batch)["loss"]
+    assert whole > plain
+    (whole - plain).backward()
+    third, fourth = (system.encoder.layers[k][0].weight.grad for k in (2, 3))
+    assert third.abs().sum() > 0
+    assert fourth.abs().sum() < 1e-5 * third.abs().sum()
+
+
+@pytest.mark.parametrize(
+    ("name", "local"), [("pn", "none"), ("fc", "attributes"), ("fc", "labels")]
+)
+def test_nothing_is_learned_of_classes_without_images(name, local):
+    """Their attributes may be anything."""
+    system = made(name, local=local).eval()
+    batch = system.examples(TRAIN).batch(np.arange(0, 96, 6))
+    loss = system.step(batch)["loss"]
+    system.attributes[list(UNSEEN)] = torch.rand(len(UNSEEN), 8)
+    assert torch.equal(system.step(batch)["loss"], loss)
+    system.attributes[TRAIN.chosen[0]] = torch.rand(8)
+    assert not torch.equal(system.step(batch)["loss"], loss) or local == "labels"
+
+
+def test_partners_are_of_the_class():
+    system = made("cmdim", p=0.5)
+    examples = system.examples(TRAIN)
+    indices = np.arange(len(TRAIN))
+    partners = examples.partners_of(indices)
+    assert (TRAIN.labels[partners] == TRAIN.labels[indices]).all()
+    assert 0.3 < (partners != indices).mean() < 0.7
+    assert np.array_equal(partners, examples.partners_of(indices))
+    assert not np.array_equal(partners[::-1], examples.partners_of(indices[::-1]))
+    always = made("cmdim").examples(TRAIN)
+    assert (always.partners_of(indices) != indices).all()
+    alone = type(always)(type(TRAIN)((3,), each=1), partners=1.0)
+    assert alone.partners_of(np.array([0])).tolist() == [0]  # the only one of its class
+
+
+@pytest.mark.parametrize("name", ["fc", "cmdim"])
+def test_batches_on_a_device_are_the_same(name):
+    examples = made(name).examples(TRAIN)
+    indices = np.array([5, 90, 33])
+    plain, kept = examples.batch(indices), examples.resident(torch.device("cpu")).batch(indices)
+    assert type(plain) is type(kept)
+    assert isinstance(kept, PairBatch) == (name == "cmdim")
+    for field, value in vars(plain).items():
+        assert torch.equal(value, getattr(kept, field))
+
+
+def test_an_encoder_is_taken_from_another_run():
+    first, second = made("fc"), made("cmdim")
+    trained(first, 2)
+    second.begin_from(first.state_dict(), first.learned)
+    for name, value in first.encoder.state_dict().items():
+        assert torch.equal(second.encoder.state_dict()[name], value)
+    with pytest.raises(PolymodalError, match="with another encoder"):
+        second.begin_from(made("fc", dim=16).state_dict(), {})
+
+
+def test_what_a_learner_says_of_itself():
+    system = made("fc")
+    assert not system.symptoms({"zsl_top1": 60.0, "chance": 25.0})
+    (ill,) = system.symptoms({"zsl_top1": 26.0, "chance": 25.0})
+    assert "hardly better than by chance (26.0 % against 25.0 %)" in ill
+    assert system.symptom(1.0) is None
+    assert system.learned == {"size": SIZE, "classes": 16, "attributes": 8}
+    system.train_split = None
+    with pytest.raises(PolymodalError, match="fitted to the training images"):
+        system.validate(TEST)
+
+
+@pytest.mark.parametrize("decay", [False, True])
+def test_the_rate_stays_or_falls(decay):
+    found = made("fc", decay=decay).configure_optimizers()
+    assert isinstance(found, dict) == decay
+    if decay:
+        shares = found["lr_scheduler"]["scheduler"].lr_lambdas[0]
+        assert [round(shares(step), 2) for step in (0, 30, 60)] == [1.0, 0.5, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "message"),
+    [
+        ("fc", {"dim": 0}, "dim must be above 0, not 0"),
+        ("fc", {"crop": 1.5}, "crop is a share of the side, up to 1, not 1.5"),
+        ("fc", {"local_weight": -1.0}, "local_weight must be 0 or more"),
+        ("pn", {"scale": 0.0}, "scale must be above 0"),
+        ("cmdim", {"p": 1.5}, "p is a probability, from 0 to 1, not 1.5"),
+    ],
+)
+def test_settings_that_cannot_be(name, setting, message):
+    with pytest.raises(PolymodalError, match=message):
+        importlib.import_module(f"polymodal.systems.{name}").Config(**setting)
+
+
+def test_data_without_classes_are_refused(squares):
+    from polymodal.data.folder import open_folder
+    from polymodal.systems import fc
+
+    with pytest.raises(PolymodalError, match="have no classes with attributes"):
+        fc.learn(fc.Config(), open_folder(squares, size=16, progress=False)["train"])
