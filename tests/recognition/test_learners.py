@@ -15,7 +15,7 @@ from vlvaes import Clock
 SMALL = {"dim": 64, "slim": 8, "lr": 3e-3, "fit_steps": 300, "fit_lr": 1e-2}
 LEARNERS = {
     "fc": {}, "pn": {}, "dim": {"critic": "concat-and-convolve", "critic_hidden": 32},
-    "cmdim": {"bound": "infonce", "critic_hidden": 32},
+    "cmdim": {"bound": "infonce", "critic_hidden": 32}, "vae": {"code": 16},
 }  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def test_it_learns_and_recognises_what_it_never_saw(name):
     assert np.mean(losses[-5:]) < np.mean(losses[:5]) - 0.2
     found = system.validate(TEST)
     assert found["chance"] == 25
-    assert found["zsl_top1"] > (40 if name == "dim" else 80)
+    assert found["zsl_top1"] > (40 if name in ("dim", "vae") else 80)
     assert found["top1_among_all"] <= found["zsl_top1"]
     assert system.evaluate(TEST) == found  # by the prototypes that were kept
 
@@ -155,6 +155,9 @@ def test_the_rate_stays_or_falls(decay):
         ("fc", {"crop": 1.5}, "crop is a share of the side, up to 1, not 1.5"),
         ("fc", {"local_weight": -1.0}, "local_weight must be 0 or more"),
         ("pn", {"scale": 0.0}, "scale must be above 0"),
+        ("vae", {"code": 0}, "code must be above 0, not 0"),
+        ("vae", {"beta": -1.0}, "beta must be 0 or more"),
+        ("dim", {"critic_hidden": 0}, "critic_hidden must be 1 or more, not 0"),
         ("cmdim", {"p": 1.5}, "p is a probability, from 0 to 1, not 1.5"),
     ],
 )
@@ -169,3 +172,17 @@ def test_data_without_classes_are_refused(squares):
 
     with pytest.raises(PolymodalError, match="have no classes with attributes"):
         fc.learn(fc.Config(), open_folder(squares, size=16, progress=False)["train"])
+
+
+def test_beta_weighs_the_divergence():
+    """And what is drawn again is what was seen: a window of the picture."""
+    losses = []
+    for beta in (0.0, 1.0, 4.0):
+        system = made("vae", code=16, beta=beta).eval()
+        batch = system.examples(TRAIN).batch(np.arange(0, 96, 6))
+        torch.manual_seed(1)
+        losses.append(system.step(batch)["loss"].item())
+    assert losses[0] < losses[1] < losses[2]
+    assert losses[2] - losses[0] == pytest.approx(4 * (losses[1] - losses[0]), rel=0.05)
+    features = system.see(batch.images)
+    assert features.seen.shape == system.drawer(torch.randn(16, 16)).shape == (16, 3, 35, 35)

@@ -19,13 +19,15 @@ LOCAL = 3
 
 @dataclass(frozen=True)
 class Features:
-    """What an encoder gives: `local` of each place, `last` before the maps are flattened, and `whole`."""
+    """What an encoder gives: `whole`, `local` of each place, and `last` before the maps are flattened."""
 
     whole: Float[Tensor, "b d"]
     local: Float[Tensor, "b c h w"]
     last: Float[Tensor, "b c2 h2 w2"]
     unpooled: Float[Tensor, "b c2 h3 w3"]
     """`last` before the last pooling; where there is none, `last` itself."""
+    seen: Float[Tensor, "b 3 h4 w4"]
+    """What was encoded."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class Encoder(nn.Module):
             maps = pool(unpooled)
             if number == LOCAL:
                 local = maps
-        return Features(self.dense(maps.flatten(1)), local, maps, unpooled)
+        return Features(self.dense(maps.flatten(1)), local, maps, unpooled, images)
 
     def side(self, size: int, layers: int | None = None) -> int:
         """How many places a side has after some layers, or all."""
