@@ -16,6 +16,7 @@ SMALL = {"dim": 64, "slim": 8, "lr": 3e-3, "fit_steps": 300, "fit_lr": 1e-2}
 LEARNERS = {
     "fc": {}, "pn": {}, "dim": {"critic": "concat-and-convolve", "critic_hidden": 32},
     "cmdim": {"bound": "infonce", "critic_hidden": 32}, "vae": {"code": 16},
+    "amdim": {"critic_hidden": 32},
 }  # fmt: skip
 
 
@@ -59,7 +60,7 @@ def test_it_learns_and_recognises_what_it_never_saw(name):
     assert np.mean(losses[-5:]) < np.mean(losses[:5]) - 0.2
     found = system.validate(TEST)
     assert found["chance"] == 25
-    assert found["zsl_top1"] > (40 if name in ("dim", "vae") else 80)
+    assert found["zsl_top1"] > (40 if name in ("dim", "amdim", "vae") else 80)
     assert found["top1_among_all"] <= found["zsl_top1"]
     assert system.evaluate(TEST) == found  # by the prototypes that were kept
 
@@ -155,6 +156,8 @@ def test_the_rate_stays_or_falls(decay):
         ("fc", {"crop": 1.5}, "crop is a share of the side, up to 1, not 1.5"),
         ("fc", {"local_weight": -1.0}, "local_weight must be 0 or more"),
         ("pn", {"scale": 0.0}, "scale must be above 0"),
+        ("amdim", {"limit": 0.0}, "limit must be above 0"),
+        ("amdim", {"penalty": -1.0}, "penalty must be 0 or more"),
         ("vae", {"code": 0}, "code must be above 0, not 0"),
         ("vae", {"beta": -1.0}, "beta must be 0 or more"),
         ("dim", {"critic_hidden": 0}, "critic_hidden must be 1 or more, not 0"),
@@ -186,3 +189,17 @@ def test_beta_weighs_the_divergence():
     assert losses[2] - losses[0] == pytest.approx(4 * (losses[1] - losses[0]), rel=0.05)
     features = system.see(batch.images)
     assert features.seen.shape == system.drawer(torch.randn(16, 16)).shape == (16, 3, 35, 35)
+
+
+def test_amdim_looks_twice_in_training_alone():
+    system = made("amdim", critic_hidden=8)
+    batch = system.examples(TRAIN).batch(np.arange(0, 96, 6))
+    first, second = (system.train().see(batch.images).seen for _ in range(2))
+    assert first.shape == second.shape == (16, 3, 35, 35)
+    assert not torch.equal(first, second)
+    first, second = (system.eval().see(batch.images).seen for _ in range(2))
+    assert torch.equal(first, second)
+    assert torch.equal(first, made("fc").eval().see(batch.images).seen)
+    system.train().step(batch)["loss"].backward()
+    for part in (system.critic, system.far_critic, system.encoder):
+        assert all(p.grad is not None for p in part.parameters())

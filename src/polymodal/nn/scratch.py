@@ -83,7 +83,8 @@ class Encoder(nn.Module):
                 nn.Linear(wide, narrow, bias=False), nn.BatchNorm1d(narrow), nn.ReLU()
             )
             self.dense.append(block)
-        self.size, self.dim, self.local_dim = size, dense[-1], layers[LOCAL - 1].out_channels
+        self.size, self.dim = size, dense[-1]
+        self.local_dim, self.last_dim = layers[LOCAL - 1].out_channels, layers[-1].out_channels
 
     def forward(self, images: Float[Tensor, "b 3 h w"]) -> Features:
         maps = unpooled = local = images

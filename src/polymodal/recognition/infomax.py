@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from jaxtyping import Bool, Float
-from torch import Tensor
+from torch import Tensor, nn
 
 from polymodal import information
 from polymodal.errors import PolymodalError
@@ -13,12 +13,14 @@ from polymodal.nn.scratch import Features
 from polymodal.recognition.learner import Learner
 from polymodal.recognition.settings import Settings
 
+BoundName = Literal["jensen-shannon", "infonce", "donsker-varadhan"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class InfoMaxSettings(Settings):
     """A bound and the critic that it is made large by."""
 
-    bound: Literal["jensen-shannon", "infonce", "donsker-varadhan"] = "jensen-shannon"
+    bound: BoundName = "jensen-shannon"
     """What is made large. The thesis names the Donsker–Varadhan representation (A.7), and DIM's own
     code the Jensen–Shannon one."""
     critic: Literal["encode-and-dot", "dot", "concat-and-convolve"] = "encode-and-dot"
@@ -38,12 +40,16 @@ class InfoMax(Learner):
     def __init__(self, config: InfoMaxSettings, learned: dict[str, Any]) -> None:
         super().__init__(config, learned)
         self.bound = information.named(config.bound)
-        how = {} if config.critic == "dot" else {"hidden": config.critic_hidden}
-        make = critics.named(config.critic)
-        self.critic = make(summary=config.dim, local=self.encoder.local_dim, **how)
+        self.critic = critic(config, self.encoder.local_dim)
 
     def shared(
         self, whole: Features, places: Features, negatives: Bool[Tensor, "b b"] | None = None
     ) -> Float[Tensor, ""]:
         """What the global features of some images and the local ones of their partners share, in nats."""
         return self.bound(self.critic(whole.whole, places.local), negatives=negatives)
+
+
+def critic(config: InfoMaxSettings, local: int) -> nn.Module:
+    """What compares global features and local ones of some width."""
+    how = {} if config.critic == "dot" else {"hidden": config.critic_hidden}
+    return critics.named(config.critic)(summary=config.dim, local=local, **how)

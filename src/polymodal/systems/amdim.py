@@ -1,0 +1,81 @@
+"""AMDIM: the places of one look at an image and the whole of another (Bachman et al., 2019; 003, §4.4.1).
+
+Two looks at each image, augmented apart, are encoded; the global feature of either is to know the
+local ones of the other, at two scales. Scores are clipped softly and kept small.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Float, UInt8
+from torch import Tensor, nn
+
+from polymodal.errors import PolymodalError
+from polymodal.information import score_penalty, soft_clip
+from polymodal.nn.looks import Looks
+from polymodal.nn.scratch import Features
+from polymodal.recognition import learn
+from polymodal.recognition.examples import ClassBatch
+from polymodal.recognition.infomax import BoundName, InfoMax, InfoMaxSettings, critic
+
+__all__ = ["Config", "build", "learn"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(InfoMaxSettings):
+    """An encoder that learns by Augmented Multiscale Deep InfoMax."""
+
+    bound: BoundName = "infonce"
+    """What is made large; AMDIM's own is InfoNCE."""
+    limit: float = 10.0
+    """What scores are clipped to, softly."""
+    penalty: float = 5e-2
+    """Weight of the mean squared score before it is clipped."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.limit > 0:
+            raise PolymodalError(f"limit must be above 0, not {self.limit}.")
+        if not self.penalty >= 0:
+            raise PolymodalError(f"penalty must be 0 or more, not {self.penalty}.")
+
+
+class AugmentedMultiscale(InfoMax):
+    """Minus the bounds between two looks, both ways round, at the local and at the last maps."""
+
+    config: Config
+
+    def __init__(self, config: Config, learned: dict[str, Any]) -> None:
+        super().__init__(config, learned)
+        self.looks = Looks(self.encoder.size)
+        self.far_critic = critic(config, self.encoder.last_dim)
+
+    def see(self, images: UInt8[Tensor, "b 3 h w"]) -> Features:
+        """The features of a look in training, of the middle window in testing."""
+        if not self.training:
+            return super().see(images)
+        found: Features = self.encoder(2 * self.looks(images.float() / 255) - 1)
+        return found
+
+    def loss(self, features: Features, batch: ClassBatch) -> Float[Tensor, ""]:
+        again = self.see(batch.images)
+        told = [
+            self.told(judge, whole.whole, maps)
+            for whole, places in ((features, again), (again, features))
+            for judge, maps in ((self.critic, places.local), (self.far_critic, places.last))
+        ]
+        return torch.stack(told).mean()
+
+    def told(
+        self, judge: nn.Module, whole: Float[Tensor, "b d"], maps: Float[Tensor, "b c h w"]
+    ) -> Float[Tensor, ""]:
+        """Minus the bound by clipped scores, and their penalty."""
+        scores = judge(whole, maps)
+        bound = self.bound(soft_clip(scores, self.config.limit))
+        return score_penalty(scores, self.config.penalty) - bound
+
+
+def build(config: Config, learned: dict[str, Any]) -> AugmentedMultiscale:
+    """The learner, given what `learn` found."""
+    return AugmentedMultiscale(config, learned)
