@@ -1,0 +1,118 @@
+"""Whether local features say which part is where: a linear probe for each part (003, §4.4.2, A.6).
+
+A part is a square of 10 pixels about its place; a place of the feature grid has it if it sees any of
+the square. The encoder stands still.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from polymodal.errors import PolymodalError
+from polymodal.nn.scratch import Window
+
+SQUARE = 10
+"""The side of a part in pixels (003, A.6)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probing:
+    """How probes are fitted."""
+
+    steps: int = 1000
+    """Steps of Adam."""
+    lr: float = 1e-2
+    """Its rate, which falls to nothing along a line."""
+    batch_size: int = 64
+    """Images a step."""
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "lr", "batch_size"):
+            if not getattr(self, name) > 0:
+                raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
+
+
+@dataclass(frozen=True)
+class Located:
+    """Local features of images, and which parts each of their places has."""
+
+    local: Float[Tensor, "n c h w"]
+    maps: Bool[Tensor, "m p h w"]
+
+    def __post_init__(self) -> None:
+        if len(self.local) != len(self.maps) or not len(self.local):
+            raise PolymodalError(
+                "Every image needs its local features and its parts; found "
+                f"{len(self.local)} of features and {len(self.maps)} of parts."
+            )
+
+
+def part_maps(
+    parts: Float[Tensor, "n p 3"], window: Window, grid: int, size: int, crop: float = 1.0
+) -> Bool[Tensor, "n p grid grid"]:
+    """Which places of a feature grid see which parts of a picture, or of its middle window.
+
+    Args:
+        parts: x and y in sides of the whole picture, and 1 where the part can be seen.
+        window: what a place sees, in pixels of what is encoded.
+        grid: places of a side.
+        size: pixels of a side of what is encoded.
+        crop: the side of that window, as a share of the picture's.
+    """
+    middle = (parts[..., :2] / crop - 0.5 * (1 / crop - 1)) * size
+    first = window.start + window.step * torch.arange(grid, device=parts.device)
+    low, high = middle[..., None] - SQUARE / 2, middle[..., None] + SQUARE / 2
+    # a part that was cut off with the rim of the picture is seen nowhere
+    inside = (high > 0) & (low < size)
+    sees = inside & (low < first + window.size) & (high > first)  # n p 2 grid
+    across, down = sees.unbind(2)
+    seen = parts[..., 2, None, None] > 0.5
+    return seen & down[..., :, None] & across[..., None, :]
+
+
+def fit_probes(data: Located, how: Probing, seed: int = 0) -> nn.Conv2d:
+    """A linear probe for each part, alike at all places, of features at mean 0 and deviation 1."""
+    generator = torch.Generator().manual_seed(seed)
+    local = data.local.float()
+    mean, std = local.mean((0, 2, 3)), local.std((0, 2, 3)).clamp_min(1e-6)
+    probe = nn.Conv2d(local.shape[1], data.maps.shape[1], 1).to(local.device)
+    nn.init.zeros_(probe.weight)
+    nn.init.zeros_(probe.bias)  # type: ignore[arg-type]
+    adam = torch.optim.Adam(probe.parameters(), how.lr)
+    rate = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.0, how.steps)
+    for _ in range(how.steps):
+        some = torch.randint(len(local), (how.batch_size,), generator=generator).to(local.device)
+        told = probe((local[some] - mean[:, None, None]) / std[:, None, None])
+        loss = binary_cross_entropy_with_logits(told, data.maps[some].float())
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+        rate.step()
+    with torch.no_grad():  # so that it takes features as they are
+        probe.weight.div_(std[:, None, None])
+        probe.bias.sub_(probe.weight.flatten(1) @ mean)  # type: ignore[union-attr]
+    return probe.requires_grad_(False)
+
+
+def parts_f1(train: Located, test: Located, how: Probing | None = None) -> dict[str, float]:
+    """The F1 of each part over all places of held-out images, between 0 and 1, and their mean.
+
+    A part that no place of them has is left out of the mean, and counted.
+    """
+    probe = fit_probes(train, how or Probing())
+    blocks = zip(test.local.split(256), test.maps.split(256), strict=True)
+    counts = torch.zeros(3, test.maps.shape[1], dtype=torch.double)
+    for local, maps in blocks:
+        told = probe(local.float()) > 0
+        for row, both in enumerate((told & maps, told, maps)):
+            counts[row] += both.sum((0, 2, 3)).cpu()
+    hits, named, there = counts
+    known = there > 0
+    if not known.any():
+        raise PolymodalError("No part is seen in any held-out image. Give images with parts.")
+    scores = 2 * hits / (named + there).clamp_min(1)
+    found = {f"f1_{part}": scores[part].item() for part in known.nonzero().flatten().tolist()}
+    return {"parts_f1": scores[known].mean().item(), "parts_unseen": float((~known).sum()), **found}
