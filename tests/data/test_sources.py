@@ -104,3 +104,13 @@ def test_options_are_given_once_and_said_plainly():
         world_options("scenes", {"overlap": "maybe"})
     assert world_options("scenes", {"overlap": "yes"})["overlap"] is True
     assert parse("folder:a,b=c/d") == ("folder:a,b=c/d", {})
+
+
+def test_birds_by_name():
+    splits = open_splits("birds,size=32,train=70,val=20,test_seen=45,test=30")
+    assert {name: len(split) for name, split in splits.items()} == {
+        "train": 70, "val": 20, "trainval": 90, "test_seen": 45, "test": 30,
+    }  # fmt: skip
+    assert splits["test"].images([0]).shape == (1, 32, 32, 3)
+    with pytest.raises(PolymodalError, match="size is a whole number, not 'big'"):
+        open_splits("birds,size=big")

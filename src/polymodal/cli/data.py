@@ -20,12 +20,14 @@ Zero-shot datasets: cub:PATH, awa2:PATH or sun:PATH, then ,splits=PATH, the fold
 
 def main(arguments: list[str]) -> None:
     from polymodal.cli import listing
+    from polymodal.data.birds import Birds
     from polymodal.data.worlds import WORLDS
     from polymodal.errors import unknown
 
     verb = arguments[0] if arguments else "--help"
     if verb in ("-h", "--help"):
-        print(HELP.format(worlds=listing({name: extent(w) for name, w in WORLDS.items()})))
+        known = {name: extent(world) for name, world in WORLDS.items()} | {"birds": extent(Birds())}
+        print(HELP.format(worlds=listing(known)))
         return
     verbs: dict[str, Callable[..., None]] = {"draw": draw, "show": show}
     if verb not in verbs:
@@ -58,6 +60,11 @@ def draw(
     from polymodal.jobs import say
 
     name, options = parse(world)
+    if name == "birds":
+        raise PolymodalError(
+            "birds are drawn whenever they are asked for, so that there is nothing to keep. "
+            "Give --data birds to what uses them."
+        )
     if count is not None and count < 1:
         raise PolymodalError(f"--count must be 1 or more, not {count}.")
     chosen = worlds.named(**world_options(name, options | ({"count": str(count)} if count else {})))

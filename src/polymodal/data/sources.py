@@ -53,6 +53,8 @@ def open_splits(spec: str, *, skip_bad: bool = False) -> Mapping[str, Dataset]:
             f"{name} is a folder without a drawn set. For your own images and captions say "
             f"folder:{name}; to draw a world into it, `polymodal data draw WORLD --out {name}`."
         )
+    if name == "birds":
+        return open_birds(options)
     return open_world(**world_options(name, options))
 
 
@@ -75,6 +77,13 @@ def open_own(path: str, options: Mapping[str, str], skip_bad: bool) -> Mapping[s
             raise unknown("option of folder:", option, ["size"])
     size = number("size", options.get("size", "224"))
     return open_folder(Path(path), size=size, skip_bad=skip_bad)
+
+
+def open_birds(options: Mapping[str, str]) -> Mapping[str, Dataset]:
+    """The world of birds, whose images are drawn whenever they are asked for."""
+    from polymodal.data import birds
+
+    return birds.named(**{name: number(name, text) for name, text in options.items()}).splits()
 
 
 def open_zeroshot(
@@ -110,7 +119,8 @@ def world_options(name: str, options: Mapping[str, str]) -> dict[str, Any]:
     from polymodal.data.zeroshot import READERS
 
     if name not in WORLDS:
-        raise unknown("dataset", name, [*WORLDS, "folder:PATH", *(f"{k}:PATH" for k in READERS)])
+        known = [*WORLDS, "birds", "folder:PATH", *(f"{k}:PATH" for k in READERS)]
+        raise unknown("dataset", name, known)
     found: dict[str, Any] = {"name": name}
     for option, text in options.items():
         if option == "count":

@@ -20,7 +20,7 @@ def entry(function: Callable[..., Any]) -> Any:
     """Compile a function that Python calls, and keep the machine code on disk.
 
     numba takes kept code for fresh as long as the function's own file is the same; here it is
-    fresh only as long as every file of this folder is, since callees live in other files.
+    fresh only as long as every file of its folder and of this one is, since callees live there.
     """
     try:
         dispatcher: Any = numba.njit(nogil=True, error_model="numpy", cache=True)(function)
@@ -29,13 +29,14 @@ def entry(function: Callable[..., Any]) -> Any:
     index: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if not hasattr(index, "_source_stamp"):
         return helper(function)
-    index._source_stamp = sources()
+    index._source_stamp = sources(Path(function.__code__.co_filename).parent)
     return dispatcher
 
 
-def sources() -> str:
-    """A hash of the code of this folder."""
-    texts = [path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py"))]
+def sources(folder: Path) -> str:
+    """A hash of the code of a folder and of this one."""
+    paths = sorted({*folder.glob("*.py"), *Path(__file__).parent.glob("*.py")})
+    texts = [path.read_bytes() for path in paths]
     return hashlib.sha256(b"\0".join(texts)).hexdigest()
 
 
