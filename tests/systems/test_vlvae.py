@@ -46,10 +46,11 @@ WIDE = {
 
 
 @pytest.mark.slow
-def test_it_overfits_one_batch(splits):
+def test_it_overfits_one_batch(squares):
     """It sees what a picture shows, draws it again, and draws the picture of each text."""
-    system = tiny(splits["train"], **WIDE)
-    white = system.examples(splits["train"]).batch(np.arange(3, 16, 4))  # at each of four places
+    train = open_folder(squares, size=24, progress=False)["train"]
+    system = tiny(train, **WIDE)
+    white = system.examples(train).batch(np.arange(3, 16, 4))  # at each of four places
     texts = white.texts[:, :1]  # the captions that name the place
     thrice = SayingBatch(white.images.repeat(3, 1, 1, 1), texts.repeat(3, 1, 1))
     losses = descend(system, thrice, 300)

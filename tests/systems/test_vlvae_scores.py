@@ -32,7 +32,7 @@ def system(val) -> VLVAE:
     found.model.picture.likelihood = Gaussian(std=0.5)
     model, densities = found.model, found.densities
     for part in (model.text_decoder, model.shared_decoder):
-        stirred(part, 0.22)
+        stirred(part, 0.25)
     for part in (model.shared_encoder, densities, densities.prior):  # the last one twice
         stirred(part, 0.15)
     return found.eval()
