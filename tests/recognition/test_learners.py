@@ -9,7 +9,7 @@ import torch
 from patches import SIZE, TEST, TRAIN, UNSEEN
 from polymodal.data.classes import Classed
 from polymodal.errors import PolymodalError
-from polymodal.recognition.examples import PairBatch
+from polymodal.recognition.examples import PartnerBatch
 from vlvaes import Clock
 
 SMALL = {"dim": 64, "slim": 8, "lr": 3e-3, "fit_steps": 300, "fit_lr": 1e-2}
@@ -114,7 +114,7 @@ def test_batches_on_a_device_are_the_same(name):
     indices = np.array([5, 90, 33])
     plain, kept = examples.batch(indices), examples.resident(torch.device("cpu")).batch(indices)
     assert type(plain) is type(kept)
-    assert isinstance(kept, PairBatch) == (name == "cmdim")
+    assert isinstance(kept, PartnerBatch) == (name == "cmdim")
     for field, value in vars(plain).items():
         assert torch.equal(value, getattr(kept, field))
 

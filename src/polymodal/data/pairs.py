@@ -1,13 +1,14 @@
 """Image–caption pairs by the batch: every caption of every image is one training example."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from jaxtyping import Int, Shaped
 from torch import Tensor
 
+from polymodal.data.batches import Batch
 from polymodal.data.features import Features
 from polymodal.data.records import Dataset
 from polymodal.data.tokens import Tokens
@@ -15,21 +16,13 @@ from polymodal.data.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True)
-class PairBatch:
+class PairBatch(Batch):
     """b images (pictures or features), their captions' tokens, and which image each pair shows."""
 
     images: Shaped[Tensor, "b ..."]
     tokens: Int[Tensor, "b t"]
     lengths: Int[Tensor, " b"]
     owner: Int[Tensor, " b"]
-
-    def __len__(self) -> int:
-        return len(self.images)
-
-    def to(self, device: torch.device | str, non_blocking: bool = False) -> "PairBatch":
-        """The same batch on another device."""
-        moved = {k: v.to(device, non_blocking=non_blocking) for k, v in vars(self).items()}
-        return replace(self, **moved)
 
 
 class Pairs:

@@ -4,13 +4,14 @@ Which of its texts is learned from is drawn at every step, on the device, by who
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from jaxtyping import Int, Int64, UInt8
 from torch import Tensor
 
+from polymodal.data.batches import Batch
 from polymodal.data.features import Features
 from polymodal.data.pairs import captions_of
 from polymodal.data.records import Dataset
@@ -19,19 +20,11 @@ from polymodal.errors import PolymodalError
 
 
 @dataclass(frozen=True)
-class SayingBatch:
+class SayingBatch(Batch):
     """b images and the numbers of the words of all k texts of each."""
 
     images: UInt8[Tensor, "b 3 h w"]
     texts: Int64[Tensor, "b k t"]
-
-    def __len__(self) -> int:
-        return len(self.images)
-
-    def to(self, device: torch.device | str, non_blocking: bool = False) -> "SayingBatch":
-        """The same batch on another device."""
-        moved = {k: v.to(device, non_blocking=non_blocking) for k, v in vars(self).items()}
-        return replace(self, **moved)
 
 
 class Sayings:

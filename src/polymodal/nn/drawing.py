@@ -30,3 +30,10 @@ class Drawer(nn.Module):
         if maps.shape[-1] == self.size:
             return maps
         return interpolate(maps, (self.size, self.size), mode="bilinear")
+
+    def error(
+        self, code: Float[Tensor, "b d"], seen: Float[Tensor, "b 3 h w"], std: float
+    ) -> Float[Tensor, " b"]:
+        """½ Σ ((drawn − seen) / std)²: minus log N(seen; drawn, std²) but for a constant, in nats."""
+        away = (self(code).float() - seen) / std
+        return 0.5 * away.square().flatten(1).sum(1)

@@ -1,37 +1,27 @@
 """Pictures with their classes, by the batch, and with partners of the same class where they are asked for."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from jaxtyping import Int, Int64, UInt8
 from torch import Tensor
 
+from polymodal.data.batches import Batch
 from polymodal.data.classes import Classed
-
-Batch = TypeVar("Batch", bound="ClassBatch")
 
 
 @dataclass(frozen=True)
-class ClassBatch:
+class ClassBatch(Batch):
     """b pictures and the class of each."""
 
     images: UInt8[Tensor, "b 3 h w"]
     labels: Int64[Tensor, " b"]
 
-    def __len__(self) -> int:
-        return len(self.images)
-
-    def to(self: Batch, device: torch.device | str, non_blocking: bool = False) -> Batch:
-        """The same batch on another device."""
-        moved = {k: v.to(device, non_blocking=non_blocking) for k, v in vars(self).items()}
-        return replace(self, **moved)
-
 
 @dataclass(frozen=True)
-class PairBatch(ClassBatch):
+class PartnerBatch(ClassBatch):
     """The same with a partner for each: the picture itself, or another of its class."""
 
     others: UInt8[Tensor, "b 3 h w"]
@@ -63,7 +53,7 @@ class Pictured:
         images, labels = self.images(indices), self.labels[torch.from_numpy(indices)]
         if self.partners is None:
             return ClassBatch(images, labels)
-        return PairBatch(images, labels, self.images(self.partners_of(indices)))
+        return PartnerBatch(images, labels, self.images(self.partners_of(indices)))
 
     def partners_of(self, indices: Int[np.ndarray, " b"]) -> Int64[np.ndarray, " b"]:
         """A picture of the same class for each, never itself where the class has another, or itself."""

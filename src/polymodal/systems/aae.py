@@ -60,8 +60,7 @@ class AdversarialAutoEncoder(Learner):
 
     def loss(self, features: Features, batch: ClassBatch) -> Float[Tensor, ""]:
         code = self.code(features.whole).float()
-        away = (self.drawer(code).float() - features.seen) / self.config.std
-        drawn = 0.5 * away.square().flatten(1).sum(1).mean()
+        drawn = self.drawer.error(code, features.seen, self.config.std).mean()
         # the gradient that reaches the code is turned round, so that one descent serves both players
         turned = Turned.apply(code, self.config.adversity)
         noise, told = self.critic(torch.randn_like(code)), self.critic(turned)

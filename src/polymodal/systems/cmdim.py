@@ -14,7 +14,7 @@ from torch import Tensor
 from polymodal.errors import PolymodalError
 from polymodal.nn.scratch import Features
 from polymodal.recognition import learn
-from polymodal.recognition.examples import PairBatch
+from polymodal.recognition.examples import PartnerBatch
 from polymodal.recognition.infomax import InfoMax, InfoMaxSettings
 
 __all__ = ["Config", "build", "learn"]
@@ -40,7 +40,7 @@ class ClassMatching(InfoMax):
         super().__init__(config, learned)
         self.partners = config.p
 
-    def loss(self, features: Features, batch: PairBatch) -> Float[Tensor, ""]:  # type: ignore[override]
+    def loss(self, features: Features, batch: PartnerBatch) -> Float[Tensor, ""]:  # type: ignore[override]
         others = self.see(batch.others)
         apart = batch.labels[:, None] != batch.labels
         return -0.5 * (self.shared(features, others, apart) + self.shared(others, features, apart))

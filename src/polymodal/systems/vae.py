@@ -12,15 +12,13 @@ from torch import Tensor, nn
 
 from polymodal.errors import PolymodalError
 from polymodal.gaussian import DiagonalGaussian, squashed
+from polymodal.nn.dense import HIGH, LOW
 from polymodal.nn.drawing import Drawer
 from polymodal.nn.scratch import Features
 from polymodal.recognition import Learner, Settings, learn
 from polymodal.recognition.examples import ClassBatch
 
 __all__ = ["Config", "build", "learn"]
-
-LOW, HIGH = 1e-5, 1e5
-"""The range of a code's variances."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,8 +54,7 @@ class VariationalAutoEncoder(Learner):
     def loss(self, features: Features, batch: ClassBatch) -> Float[Tensor, ""]:
         mean, log_var = self.code(features.whole).float().chunk(2, -1)
         code = DiagonalGaussian(mean, squashed(log_var, LOW, HIGH))
-        away = (self.drawer(code.sample()).float() - features.seen) / self.config.std
-        drawn = 0.5 * away.square().flatten(1).sum(1)
+        drawn = self.drawer.error(code.sample(), features.seen, self.config.std)
         apart = code.kl(DiagonalGaussian.standard(mean))
         return (drawn + self.config.beta * apart).mean()
 
