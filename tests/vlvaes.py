@@ -14,7 +14,15 @@ from polymodal.training import Training
 
 M = TypeVar("M", bound=torch.nn.Module)
 
-TINY = {"latent": 4, "code": 16, "width": 4, "flow_hidden": 16, "transforms": 2, "draws": 2}
+TINY = {
+    "latent": 4,
+    "code": 16,
+    "width": 4,
+    "shrink": 8,
+    "flow_hidden": 16,
+    "transforms": 2,
+    "draws": 2,
+}
 """A model that takes a step in milliseconds on pictures of 16×16."""
 
 

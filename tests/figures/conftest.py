@@ -12,7 +12,7 @@ from polymodal.data.worlds.split import Split
 from polymodal.systems.vlvae import Config, build, learn
 from polymodal.systems.vlvae.system import VLVAE
 
-TINY = Config(latent=3, code=8, width=4, flow_hidden=8, transforms=1)
+TINY = Config(latent=3, code=8, width=4, shrink=8, flow_hidden=8, transforms=1)
 
 
 @pytest.fixture(scope="session")

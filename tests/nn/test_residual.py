@@ -16,29 +16,36 @@ from polymodal.nn.wording import TextDecoder, TextEncoder
 IMAGES = torch.rand(4, 3, 32, 32, generator=torch.manual_seed(0))
 
 
-def both(size=32, width=8, code=20, **options):
+def both(size=32, width=8, code=20, shrink=8, **options):
     """An encoder and a decoder that fit each other."""
     torch.manual_seed(0)
-    encoder = ImageEncoder(size=size, width=width, code=code)
-    return nn.Sequential(encoder, ImageDecoder(size=size, width=width, code=code, **options))
+    shape = {"size": size, "width": width, "code": code, "shrink": shrink}
+    return nn.Sequential(ImageEncoder(**shape), ImageDecoder(**shape, **options))
 
 
-@pytest.mark.parametrize("size", [16, 32, 40, 64, 112])
-def test_shapes(size):
-    encoder, decoder = both(size, width=4, parameters=6)
+@pytest.mark.parametrize(
+    ("size", "shrink"), [(16, 8), (32, 8), (40, 8), (64, 8), (112, 8), (12, 4), (112, 4)]
+)
+def test_shapes(size, shrink):
+    encoder, decoder = both(size, width=4, shrink=shrink, parameters=6)
     code = encoder(torch.rand(2, 3, size, size))
     assert code.shape == (2, encoder.dim) == (2, 20)
     assert decoder(code).shape == (2, 6, size, size)
 
 
-def test_blocks_work_at_an_eighth_of_the_size():
+@pytest.mark.parametrize(("shrink", "shape"), [(8, (1, 12, 14, 14)), (4, (1, 8, 28, 28))])
+def test_blocks_work_at_an_eighth_or_a_quarter_of_the_size(shrink, shape):
     sides = []
-    net = both(112, width=4)
+    net = both(112, width=4, shrink=shrink)
     for module in net.modules():
         if isinstance(module, ResidualBlock):
             module.register_forward_hook(lambda _, x, y: sides.append((x[0].shape, y.shape)))
     net(torch.rand(1, 3, 112, 112))
-    assert sides == [((1, 12, 14, 14), (1, 12, 14, 14))] * 6
+    assert sides == [(shape, shape)] * 6
+
+
+def test_as_many_maps_are_flattened_as_are_asked_for():
+    assert ImageEncoder(size=32, width=4, code=6, ends=7).head.weight.shape == (6, 7 * 4 * 4)
 
 
 def test_a_block_is_that_of_cyclegan_among_zeros():
@@ -140,6 +147,12 @@ def test_a_size_that_cannot_be_halved_three_times_is_refused(network, size, near
     message = rf"multiple of 8 .* the data are {size}×{size}\. Add ',size={nearest}' to --data"
     with pytest.raises(PolymodalError, match=message):
         network(size=size)
+
+
+@pytest.mark.parametrize("network", [ImageEncoder, ImageDecoder])
+def test_other_sizes_of_blocks_are_refused(network):
+    with pytest.raises(PolymodalError, match="4 or 8 times smaller in the blocks, not 2"):
+        network(size=32, shrink=2)
 
 
 @pytest.mark.parametrize("network", [ImageEncoder, ImageDecoder])

@@ -192,7 +192,7 @@ def test_protocol(splits):
     assert tiny(splits["train"], shuffle=True).protocol()["texts"] == "shuffled"
 
 
-COUNTS = ("latent", "code", "width", "samples", "draws", "transforms", "flow_hidden")
+COUNTS = ("latent", "code", "width", "ends", "samples", "draws", "transforms", "flow_hidden")
 
 
 @pytest.mark.parametrize(
@@ -206,6 +206,7 @@ COUNTS = ("latent", "code", "width", "samples", "draws", "transforms", "flow_hid
         ({"free_bits": -0.1}, "free_bits must be 0 or more, not -0.1"),
         ({"joint": -1.0}, "joint must be 0 or more, not -1.0"),
         ({"warmup": 1.1}, "warmup is a share, from 0 to 1, not 1.1"),
+        ({"warm_from": 2.0}, "warm_from is a share, from 0 to 1, not 2.0"),
         ({"dropout": -0.1}, "dropout is a share, from 0 to 1, not -0.1"),
         ({"flow_share": 1.5}, "flow_share is a share, from 0 to 1, not 1.5"),
         ({"flow_share": 0.0}, "or neither; found aggregate, true, prior and 0"),

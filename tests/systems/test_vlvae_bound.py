@@ -80,6 +80,15 @@ def test_the_weight_of_the_kl_rises_from_0_to_1(train):
     assert cold.warmth() == 1
 
 
+def test_the_weight_of_the_kl_may_rise_by_a_factor(train):
+    system, _ = ready(train, warm_from=0.01)
+    found = []
+    for step in (0, 19, 39, 79):
+        system.clock.global_step = step
+        found.append(system.warmth())
+    assert found == pytest.approx([0.01 ** (39 / 40), 0.1, 1, 1])
+
+
 def test_free_bits_cost_nothing(train):
     """Each dimension costs its mean over the batch, or what is free."""
     plain, batch = ready(train)

@@ -1,9 +1,9 @@
 """Residual networks after CycleGAN's (Zhu et al., 2017): pictures to a vector and back (004, §5.1).
 
-Three residual blocks with instance norm work where the picture is an eighth of its size. No maps are
-of its whole size, where they would cost most and hold least: four pixels, side by side, are the first
-and the last maps of one (Shi et al., 2016). Maps are as many as the width at half the size, then
-twice and, in the blocks, three times as many.
+Three residual blocks with instance norm work where the picture is an eighth or a quarter of its size.
+No maps are of its whole size, where they would cost most and hold least: four pixels, side by side,
+are the first and the last maps of one (Shi et al., 2016). Maps are as many as the width at half the
+size, twice as many at a quarter and three times as many at an eighth.
 """
 
 import itertools
@@ -16,9 +16,6 @@ from torch.nn.functional import interpolate, pad, pixel_unshuffle
 from polymodal.errors import PolymodalError
 from polymodal.nn.dense import Skip
 
-SHRINK = 8
-"""How much smaller a picture is in the residual blocks."""
-
 BLOCK = 2
 """The side of the squares of pixels that are maps of one pixel."""
 
@@ -29,24 +26,34 @@ EPSILON = 1e-5
 """What is added to a variance before it divides."""
 
 MAPS, GRID = 10, 10
-"""The decoder starts from 10 maps of 10×10, 1000 numbers; the encoder ends in as many maps."""
+"""The decoder starts from 10 maps of 10×10, 1000 numbers."""
 
 
 class ImageEncoder(nn.Module):
-    """Pictures of values in [0, 1] to a vector: three halvings, three blocks, 10 maps, a linear map."""
+    """Pictures of values in [0, 1] to a vector: halvings, three blocks, some maps, a linear map.
 
-    def __init__(self, *, size: int, width: int = 32, code: int = 200) -> None:
+    Args:
+        size: pixels of a side.
+        width: maps where the picture is half its size.
+        code: the width of the vector.
+        shrink: how much smaller a picture is in the blocks, 4 or 8.
+        ends: maps that are flattened; the paper does not say how many.
+    """
+
+    def __init__(
+        self, *, size: int, width: int = 32, code: int = 200, shrink: int = 8, ends: int = MAPS
+    ) -> None:
         super().__init__()
-        check(size, width)
-        widths = growing(width)
+        check(size, width, shrink)
+        widths = growing(width, shrink)
         self.maps = nn.Sequential(
             Squares(),
             convolution(EIGHTS, widths[0]),
             *(halving(a, b) for a, b in itertools.pairwise(widths)),
             *(ResidualBlock(widths[-1]) for _ in range(3)),
-            nn.Conv2d(widths[-1], MAPS, 1),
+            nn.Conv2d(widths[-1], ends, 1),
         )
-        self.head = nn.Linear(MAPS * (size // SHRINK) ** 2, code)
+        self.head = nn.Linear(ends * (size // shrink) ** 2, code)
         self.dim = code
 
     def forward(self, images: Float[Tensor, "b 3 h w"]) -> Float[Tensor, "b d"]:
@@ -58,15 +65,23 @@ class ImageDecoder(nn.Module):
     """A vector to the logits of a picture's likelihood: the encoder's way back.
 
     The paper does not say how its 10×10 becomes 112×112. Here the 10 maps are interpolated linearly
-    to an eighth of the picture, and each doubling lays four maps of a pixel side by side, as the
+    to the size of the blocks, and each doubling lays four maps of a pixel side by side, as the
     encoder took four pixels for maps.
     """
 
-    def __init__(self, *, size: int, width: int = 32, code: int = 200, parameters: int = 3) -> None:
+    def __init__(
+        self,
+        *,
+        size: int,
+        width: int = 32,
+        code: int = 200,
+        shrink: int = 8,
+        parameters: int = 3,
+    ) -> None:
         super().__init__()
-        check(size, width)
-        widths = growing(width)[::-1]
-        self.side = size // SHRINK
+        check(size, width, shrink)
+        widths = growing(width, shrink)[::-1]
+        self.side = size // shrink
         self.start = nn.Linear(code, MAPS * GRID * GRID)
         self.maps = nn.Sequential(
             convolution(MAPS, widths[0]),
@@ -133,18 +148,24 @@ class InstanceNorm(nn.Module):
         return ((wide - mean) * (var + EPSILON).rsqrt()).to(maps.dtype)
 
 
-def growing(width: int) -> tuple[int, int, int]:
-    """The number of maps at each size, from half the picture's to its eighth."""
-    return width, 2 * width, 3 * width
+def growing(width: int, shrink: int) -> list[int]:
+    """The number of maps at each size, from half the picture's to that of the blocks.
+
+    >>> growing(32, 8)
+    [32, 64, 96]
+    """
+    return [width * times for times in range(1, shrink.bit_length())]
 
 
-def check(size: int, width: int) -> None:
-    """Pictures must be halved three times and still hold something to normalise."""
-    if size < 2 * SHRINK or size % SHRINK:
+def check(size: int, width: int, shrink: int) -> None:
+    """Pictures must be halved some times and still hold something to normalise."""
+    if shrink not in (4, 8):
+        raise PolymodalError(f"Pictures are 4 or 8 times smaller in the blocks, not {shrink}.")
+    if size < 2 * shrink or size % shrink:
         raise PolymodalError(
-            f"The residual networks take pictures of a multiple of {SHRINK} pixels a side, "
-            f"{2 * SHRINK} or more, but the data are {size}×{size}. "
-            f"Add ',size={max(round(size / SHRINK), 2) * SHRINK}' to --data."
+            f"The residual networks take pictures of a multiple of {shrink} pixels a side, "
+            f"{2 * shrink} or more, but the data are {size}×{size}. "
+            f"Add ',size={max(round(size / shrink), 2) * shrink}' to --data."
         )
     if width < 1:
         raise PolymodalError(f"The width of the residual networks is 1 map or more; found {width}.")

@@ -39,6 +39,10 @@ class Config:
     """The width of encodings, of the GRUs' states and of what the decoders start from."""
     width: int = 32
     """Maps of the image networks where the picture is half its size."""
+    shrink: int = 4
+    """How much smaller the picture is in their residual blocks: 4 times, as in CycleGAN, or 8."""
+    ends: int = 10
+    """Maps that the image encoder flattens."""
     text_decoder: Literal["gru", "transformer"] = "gru"
     """What speaks, word by word: a GRU (the paper) or a transformer."""
     dropout: float = 0.1
@@ -52,6 +56,9 @@ class Config:
     warmup: float = 0.05
     """The share of stage one over which the weight of the KL term rises from 0 to 1 (§5.3: 20k of
     400k steps)."""
+    warm_from: float = 0.0
+    """Where that weight starts: from 0 it rises along a line, from above 0 by the same factor each step,
+    so that it stays low for longer."""
     free_bits: float = 0.0
     """Nats of KL a dimension that cost nothing (Kingma et al., 2016)."""
     samples: int = 1
@@ -81,7 +88,16 @@ class Config:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "densities", tuple(self.densities))
-        for name in ("latent", "code", "width", "samples", "draws", "transforms", "flow_hidden"):
+        for name in (
+            "latent",
+            "code",
+            "width",
+            "ends",
+            "samples",
+            "draws",
+            "transforms",
+            "flow_hidden",
+        ):
             if getattr(self, name) < 1:
                 raise PolymodalError(f"{name} must be 1 or more, not {getattr(self, name)}.")
         for name in ("lr", "flow_lr"):
@@ -90,7 +106,7 @@ class Config:
         for name in ("image_weight", "text_weight", "free_bits", "joint"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise PolymodalError(f"{name} must be 0 or more, not {getattr(self, name)}.")
-        for name in ("warmup", "flow_share", "dropout"):
+        for name in ("warmup", "warm_from", "flow_share", "dropout"):
             if not 0 <= getattr(self, name) <= 1:
                 raise PolymodalError(f"{name} is a share, from 0 to 1, not {getattr(self, name)}.")
         if bool(self.densities) != bool(self.flow_share):
@@ -137,19 +153,18 @@ def joint_model(config: Config, words: Words, size: int) -> JointModel:
     """p(x, y, z) and q(z|·) (004, §5.1)."""
     code, likelihood = config.code, likelihoods.named(config.likelihood)
     speaker = TextDecoder if config.text_decoder == "gru" else TransformerDecoder
+    shape: dict[str, int] = {"width": config.width, "code": code, "shrink": config.shrink}
     sees = 2 if config.infer_from == "both" else 1
     return JointModel(
         image_encoder=None
         if config.infer_from == "text"
-        else ImageEncoder(size=size, width=config.width, code=code),
+        else ImageEncoder(size=size, ends=config.ends, **shape),
         text_encoder=None
         if config.infer_from == "image"
         else TextEncoder(words=len(words), code=code),
         shared_encoder=SharedEncoder(inputs=sees * code, latent=config.latent, hidden=code),
         shared_decoder=SharedDecoder(latent=config.latent, code=code, hidden=code),
-        image_decoder=ImageDecoder(
-            size=size, width=config.width, code=code, parameters=likelihood.parameters
-        ),
+        image_decoder=ImageDecoder(size=size, parameters=likelihood.parameters, **shape),
         text_decoder=speaker(words=len(words), code=code, dropout=config.dropout),
         likelihood=likelihood,
     )
