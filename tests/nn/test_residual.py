@@ -9,8 +9,9 @@ from torch import nn
 from torch.nn.functional import conv2d
 
 from polymodal.errors import PolymodalError
+from polymodal.likelihoods import unit
 from polymodal.nn.dense import SharedDecoder, SharedEncoder
-from polymodal.nn.residual import ImageDecoder, ImageEncoder, ResidualBlock
+from polymodal.nn.residual import ImageDecoder, ImageEncoder, ResidualBlock, Squares
 from polymodal.nn.wording import TextDecoder, TextEncoder
 
 IMAGES = torch.rand(4, 3, 32, 32, generator=torch.manual_seed(0))
@@ -82,6 +83,15 @@ def test_half_precision_comes_near():
         found = net(IMAGES)
     assert found.dtype == torch.bfloat16
     assert (found - plain).square().mean() < 0.02 * plain.var()
+
+
+def test_no_two_bytes_look_alike_in_half_precision():
+    """And what is rounded is nothing at all: the network sees in training what it sees in use."""
+    bytes = torch.arange(256, dtype=torch.uint8).reshape(1, 1, 16, 16).expand(1, 3, 16, 16)
+    seen = Squares()(unit(bytes))
+    assert torch.equal(seen.bfloat16().float(), seen)
+    assert seen[0, :12].unique().numel() == 256
+    assert seen.min() == -255 / 256 and seen.max() == 255 / 256
 
 
 COMPILED = """

@@ -98,10 +98,14 @@ class ImageDecoder(nn.Module):
 
 
 class Squares(nn.Module):
-    """Squares of pixels to maps of one pixel, and maps of zeros."""
+    """Squares of pixels to maps of one pixel, and maps of zeros; values of [0, 1] to [−1, 1].
+
+    Among those bf16 has one for every byte, at (u + ½)/256. In [½, 1] it rounds two bytes to one, and
+    a model that sees so in training sees other pictures in use.
+    """
 
     def forward(self, images: Float[Tensor, "b 3 h w"]) -> Float[Tensor, "b m h2 w2"]:
-        found = pixel_unshuffle(images, BLOCK)
+        found = pixel_unshuffle(2 * images - 1, BLOCK)
         return pad(found, (0, 0, 0, 0, 0, EIGHTS - found.shape[1]))
 
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -18,7 +17,6 @@ from polymodal.recording import Outputs, Recordable
 from polymodal.systems.vlvae.densities import Densities, log_prior
 from polymodal.systems.vlvae.model import JointModel, in_float32
 from polymodal.systems.vlvae.scores import kl_parts, scores_of
-from polymodal.systems.vlvae.settling import settle
 from polymodal.systems.vlvae.speaking import Speaking
 
 QUICK = 1000
@@ -26,9 +24,6 @@ QUICK = 1000
 
 SELECTING = {"aggregate": "log_q", "true": "log_py_normal", "prior": "log_px_aggregate"}
 """What selects the weights: a score of the first of these densities that is learned."""
-
-SETTLING = 2048
-"""How many training images the running moments of batch norms are taken from."""
 
 PARTS = 2000
 """How many posteriors the aggregate is made of when the KL term is parted."""
@@ -48,7 +43,6 @@ class VLVAE(Speaking, Recordable):
         self.config, self.words, self.size = config, words, size
         self.model, self.densities = model, densities
         self.frozen = False
-        self.train_split: Dataset | None = None
         self.register_buffer("heat", torch.ones(()), persistent=False)
         learned = (score for name, score in SELECTING.items() if name in config.densities)
         self.monitor = next(learned, "bound")
@@ -56,8 +50,7 @@ class VLVAE(Speaking, Recordable):
     # Training
 
     def start(self, train: Dataset) -> None:
-        """It starts from nothing, and remembers what it learns from."""
-        self.train_split = train
+        """It starts from nothing."""
 
     def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
         """Take the joint model of another run, and those densities that it has."""
@@ -110,23 +103,8 @@ class VLVAE(Speaking, Recordable):
             self.heat.fill_(self.warmth())
             return self.stepped(self.joint_step, batch)
         if not self.frozen:
-            if self.global_step == self.turn > 0:
-                self.settle()
             self.freeze_model()
         return self.stepped(self.density_step, batch)
-
-    def settle(self) -> None:
-        """Let batch norms know the model as it is now, where its training images are at hand."""
-        if self.settlers:
-            settle(self.model, self.settlers)
-
-    @cached_property
-    def settlers(self) -> list[SayingBatch]:
-        """Training images, on the device; a batch of one has no moments."""
-        if self.train_split is None:
-            return []
-        batches = self.examples(self.train_split).blocks(SETTLING)
-        return [batch.to(self.device) for batch in batches if len(batch.images) > 1]
 
     def freeze_model(self) -> None:
         """From here on only φ moves (004, §2)."""
@@ -192,7 +170,7 @@ class VLVAE(Speaking, Recordable):
     def density_loss(self, batch: SayingBatch) -> Float[Tensor, ""]:
         """Stage two: the sum of what each density is to make small; none shares a parameter."""
         draws = self.config.draws
-        with torch.no_grad(), torch.autocast(batch.images.device.type, enabled=False):
+        with torch.no_grad():
             texts = self.one_text(times(batch.texts, draws))
             if self.model.text_encoder is None:
                 z = self.model.posterior(batch.images, None).sample(draws).flatten(0, 1)
@@ -245,8 +223,6 @@ class VLVAE(Speaking, Recordable):
 
     def validate(self, dataset: Dataset) -> dict[str, float]:
         """Bounds on the first images of a split; what selects among densities only in stage two."""
-        if not self.frozen:
-            self.settle()
         scores = scores_of(self, self.batches(dataset, QUICK), samples=1)
         if self.config.densities and not self.frozen:
             del scores[self.monitor]
