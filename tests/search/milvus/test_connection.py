@@ -117,6 +117,22 @@ def test_a_closed_store_says_so(path):
             call()
 
 
+def test_an_embedded_milvus_that_starts_late_is_started_again_once(path, monkeypatch):
+    import pymilvus
+
+    tries, connect = [], pymilvus.MilvusClient
+
+    def late(*uri, **options):
+        tries.append(uri)
+        if len(tries) == 1:
+            raise pymilvus.MilvusException(message="connection refused")
+        return connect(*uri, **options)
+
+    monkeypatch.setattr(pymilvus, "MilvusClient", late)
+    prepare(path)
+    assert len(tries) == 2
+
+
 def test_the_token_comes_from_the_environment(path, monkeypatch):
     import pymilvus
 

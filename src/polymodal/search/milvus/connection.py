@@ -46,15 +46,25 @@ class Connection:
         logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
         if self.path and not shared(self.path):
             check_file(self.path)
-        token = os.environ.get("MILVUS_TOKEN", "")
         try:
-            self.client = milvus.MilvusClient(self.uri, token=token, timeout=self.timeout)
+            self.client = self.connect(milvus)
         except (milvus.MilvusException, package("grpc").RpcError, ValueError) as error:
             raise AnswerError(
                 f"{self}: it cannot be reached ({reason(error)}). Check the address and the token, "
                 "and that Milvus runs there."
             ) from error
         OPEN.add(self)
+
+    def connect(self, milvus: Any) -> Any:
+        """A client. The embedded Milvus may be slow to start on a busy machine: it is started again, once."""
+        token = os.environ.get("MILVUS_TOKEN", "")
+        try:
+            return milvus.MilvusClient(self.uri, token=token, timeout=self.timeout)
+        except milvus.MilvusException:
+            if not self.path or shared(self.path):
+                raise
+            self.release()
+            return milvus.MilvusClient(self.uri, token=token, timeout=self.timeout)
 
     def close(self) -> None:
         """Disconnect, and stop the embedded Milvus if nobody else here needs it."""
@@ -64,7 +74,11 @@ class Connection:
         self.client = None
         OPEN.discard(self)
         if self.path and not shared(self.path):
-            package("milvus_lite").server_manager_instance.release_server(str(self.path))
+            self.release()
+
+    def release(self) -> None:
+        """Stop the embedded Milvus."""
+        package("milvus_lite").server_manager_instance.release_server(str(self.path))
 
     def ask(self, verb: str, *, timeout: float | None = None, **options: Any) -> Any:
         """Let the client do something with the collection."""
