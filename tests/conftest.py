@@ -12,7 +12,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 CHECKED = (
     "similarity", "ranking", "contrastive", "metrics", "nn", "systems", "retrieval", "recognition",
     "data.pairs",
-    "data.words", "data.sayings", "data.seen", "data.classes", "data.zeroshot", "diagnose",
+    "data.words", "data.sayings", "data.seen", "data.classes", "data.zeroshot", "diagnosis",
     "information", "likelihoods", "distributed", "search.spheres",
     "search.lifts", "search.nearest", "search.sureness", "search.answers", "search.remote",
     "search.tensors", "figures.mismatch", "figures.inference", "figures.words", "figures.texts",

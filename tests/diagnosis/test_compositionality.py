@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import cosine_similarity
 
-from polymodal.diagnose.compositionality import Described, Fit, error, fit, scrambled, tre_ratio
+from polymodal.diagnosis.compositionality import Described, Fit, error, fit, scrambled, tre_ratio
 from polymodal.errors import PolymodalError
 
 CLASSES, ATTRIBUTES, WIDTH = 30, 12, 16

@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from polymodal.diagnosis.watching import watched
 from polymodal.errors import PolymodalError
 
 
@@ -27,6 +28,9 @@ class Fit:
     'random cluster assignment'; those of a class still tell classes apart."""
     restarts: int = 3
     """Fits from different starts, and draws of random attributes."""
+    start: float = 0.01
+    """The deviation of η's numbers at first. Where there are fewer classes than attributes, some of what
+    it starts from is never unlearned, and weighs on classes that were not fitted to."""
     lr: float = 0.01
     """Adam's rate."""
     patience: int = 50
@@ -37,7 +41,7 @@ class Fit:
     """Steps at most."""
 
     def __post_init__(self) -> None:
-        for name in ("restarts", "lr", "patience", "tolerance", "most"):
+        for name in ("restarts", "start", "lr", "patience", "tolerance", "most"):
             if not getattr(self, name) > 0:
                 raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
 
@@ -90,7 +94,7 @@ def fit(data: Described, how: Fit, seed: int = 0) -> Float[Tensor, "a d"]:
     """η with the least error on some images, by gradient descent until it moves no more."""
     rows, sums = data.grouped()
     generator = torch.Generator().manual_seed(seed)
-    start = torch.randn(rows.shape[1], sums.shape[1], generator=generator)
+    start = how.start * torch.randn(rows.shape[1], sums.shape[1], generator=generator)
     eta = start.to(sums.device).requires_grad_()
     adam = torch.optim.Adam([eta], how.lr)
     best, waited = float("inf"), 0
@@ -120,7 +124,7 @@ def tre_ratio(train: Described, test: Described, how: Fit | None = None) -> dict
             f"{test.attributes.shape[1]}. Give the same list for both."
         )
     true, drawn = [], []
-    for seed in range(how.restarts):
+    for seed in watched(range(how.restarts), "fitting attributes"):
         true.append(error(test, fit(train, how, seed)))
         generator = torch.Generator().manual_seed(seed)
         known, asked = (scrambled(some, how.random, generator) for some in (train, test))

@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from polymodal.diagnosis.watching import watched
 from polymodal.errors import PolymodalError
 from polymodal.nn.scratch import Window
 
@@ -51,7 +52,12 @@ class Located:
 
 
 def part_maps(
-    parts: Float[Tensor, "n p 3"], window: Window, grid: int, size: int, crop: float = 1.0
+    parts: Float[Tensor, "n p 3"],
+    window: Window,
+    grid: int,
+    size: int,
+    crop: float = 1.0,
+    square: float = SQUARE,
 ) -> Bool[Tensor, "n p grid grid"]:
     """Which places of a feature grid see which parts of a picture, or of its middle window.
 
@@ -61,10 +67,11 @@ def part_maps(
         grid: places of a side.
         size: pixels of a side of what is encoded.
         crop: the side of that window, as a share of the picture's.
+        square: the side of a part, in pixels of what is encoded.
     """
     middle = (parts[..., :2] / crop - 0.5 * (1 / crop - 1)) * size
     first = window.start + window.step * torch.arange(grid, device=parts.device)
-    low, high = middle[..., None] - SQUARE / 2, middle[..., None] + SQUARE / 2
+    low, high = middle[..., None] - square / 2, middle[..., None] + square / 2
     # a part that was cut off with the rim of the picture is seen nowhere
     inside = (high > 0) & (low < size)
     sees = inside & (low < first + window.size) & (high > first)  # n p 2 grid
@@ -76,16 +83,16 @@ def part_maps(
 def fit_probes(data: Located, how: Probing, seed: int = 0) -> nn.Conv2d:
     """A linear probe for each part, alike at all places, of features at mean 0 and deviation 1."""
     generator = torch.Generator().manual_seed(seed)
-    local = data.local.float()
-    mean, std = local.mean((0, 2, 3)), local.std((0, 2, 3)).clamp_min(1e-6)
+    local = data.local
+    mean, std = moments(local)
     probe = nn.Conv2d(local.shape[1], data.maps.shape[1], 1).to(local.device)
     nn.init.zeros_(probe.weight)
     nn.init.zeros_(probe.bias)  # type: ignore[arg-type]
     adam = torch.optim.Adam(probe.parameters(), how.lr)
     rate = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.0, how.steps)
-    for _ in range(how.steps):
+    for _ in watched(range(how.steps), "fitting probes"):
         some = torch.randint(len(local), (how.batch_size,), generator=generator).to(local.device)
-        told = probe((local[some] - mean[:, None, None]) / std[:, None, None])
+        told = probe((local[some].float() - mean[:, None, None]) / std[:, None, None])
         loss = binary_cross_entropy_with_logits(told, data.maps[some].float())
         adam.zero_grad()
         loss.backward()
@@ -95,6 +102,19 @@ def fit_probes(data: Located, how: Probing, seed: int = 0) -> nn.Conv2d:
         probe.weight.div_(std[:, None, None])
         probe.bias.sub_(probe.weight.flatten(1) @ mean)  # type: ignore[union-attr]
     return probe.requires_grad_(False)
+
+
+def moments(
+    local: Float[Tensor, "n c h w"], block: int = 256
+) -> tuple[Float[Tensor, " c"], Float[Tensor, " c"]]:
+    """The mean and deviation of each feature over images and places, without a copy of them all."""
+    blocks = local.split(block)
+    mean = torch.stack([some.double().sum((0, 2, 3)) for some in blocks]).sum(0)
+    count = local.numel() / local.shape[1]
+    mean = mean / count
+    about = [(some.double() - mean[:, None, None]).square().sum((0, 2, 3)) for some in blocks]
+    std = (torch.stack(about).sum(0) / count).sqrt().clamp_min(1e-6)
+    return mean.float(), std.float()
 
 
 def parts_f1(train: Located, test: Located, how: Probing | None = None) -> dict[str, float]:

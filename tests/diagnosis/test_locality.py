@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from polymodal.diagnose.locality import SQUARE, Located, Probing, fit_probes, part_maps, parts_f1
+from polymodal.diagnosis.locality import SQUARE, Located, Probing, fit_probes, part_maps, parts_f1
 from polymodal.errors import PolymodalError
 from polymodal.nn.scratch import Window, alex, basic
 

@@ -1,0 +1,152 @@
+"""Say what image encoders hold: attributes, parts, and where; runs, or any backbone."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+if TYPE_CHECKING:
+    from polymodal.diagnosis.diagnosing import Diagnosis
+    from polymodal.diagnosis.examination import Settings
+    from polymodal.tables import Table
+
+Measure = Literal["zeroshot", "tre", "parts", "heatmaps", "ratio"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnose:
+    """How to measure."""
+
+    data: str | None = None
+    """What to measure on, named as in `polymodal train`; by default the data of the run."""
+    out: Path = Path("diagnosis")
+    """A folder for diagnosis.json, report.html and heatmaps.png; of several encoders each has one in it,
+    beside comparison.html."""
+    measures: tuple[Measure, ...] = ()
+    """Only these; by default all that the data allow."""
+    fit: str = "train"
+    """The split that prototypes, probes and the like are fitted to."""
+    test: str = "test"
+    """The split that is measured."""
+    images: int = 6000
+    """Images of either at most."""
+    pairs: int = 20_000
+    """Pairs of images that the parts ratio is taken over."""
+    steps: int = 1000
+    """Steps in which heatmaps, and probes of parts, are fitted."""
+    skip_bad: bool = False
+    """Leave out bad records of a folder."""
+    device: str = "cpu"
+    """Where to compute, for instance cuda."""
+
+
+def main(arguments: list[str]) -> None:
+    import tyro
+
+    def diagnose(
+        encoders: Annotated[
+            tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN|PATH ...")
+        ],
+        options: Annotated[Diagnose, tyro.conf.arg(name="")],
+    ) -> None:
+        """Say what image encoders hold: whether features are made of attributes, and which part is where.
+
+        Args:
+            encoders: Run directories, shipped models, or folders of transformers models.
+            options: How to measure.
+        """
+        report(encoders, options)
+
+    tyro.cli(diagnose, args=arguments, prog="polymodal diagnose")
+
+
+def report(encoders: Sequence[str], options: Diagnose) -> None:
+    """Diagnose each, print, write."""
+    from polymodal.diagnosis.comparison import Comparison
+    from polymodal.diagnosis.diagnosing import diagnose
+    from polymodal.errors import PolymodalError
+    from polymodal.jobs import open_data, say
+
+    if not encoders:
+        raise PolymodalError("Name a run, or the folder of a transformers model, to diagnose.")
+    data = options.data or common_data(encoders)
+    splits = open_data(data, skip_bad=options.skip_bad)
+    found = []
+    for encoder, name in zip(encoders, short_names(encoders), strict=True):
+        say(f"{encoder} on {data}")
+        one = diagnose(
+            encoder,
+            splits,
+            measures=options.measures or None,
+            how=settings(options),
+            name=name,
+            device=options.device,
+        )
+        one = replace(one, protocol={"encoder": encoder, "data": data, **one.protocol})
+        folder = options.out if len(encoders) == 1 else options.out / name
+        one.write(folder)
+        for measure, why in one.skipped.items():
+            say(f"{measure} was not measured: {why}.")
+        say(f"Wrote {folder}/report.html.")
+        found.append(one)
+    table(found).print(f"on {data}")
+    if len(found) > 1:
+        Comparison(found).write(options.out)
+        say(f"Wrote {options.out}/comparison.html.")
+
+
+def table(found: "Sequence[Diagnosis]") -> "Table":
+    """Metrics down, encoders across."""
+    from polymodal.tables import Table
+
+    names = dict.fromkeys(name for one in found for name in one.metrics)
+    rows = [
+        [name, *(f"{one.metrics[name]:.3g}" if name in one.metrics else "–" for one in found)]
+        for name in names
+    ]
+    return Table(header=["metric", *(one.name for one in found)], rows=rows)
+
+
+def settings(options: Diagnose) -> "Settings":
+    """How each measure is taken."""
+    from polymodal.diagnosis.examination import Settings
+    from polymodal.diagnosis.locality import Probing
+    from polymodal.diagnosis.pointwise import Mining
+    from polymodal.diagnosis.ratio import Relating
+
+    return Settings(
+        fit=options.fit,
+        test=options.test,
+        images=options.images,
+        parts=Probing(steps=options.steps),
+        heatmaps=Mining(steps=options.steps),
+        ratio=Relating(pairs=options.pairs),
+    )
+
+
+def common_data(encoders: Sequence[str]) -> str:
+    """The data of all runs, where the user names none."""
+    from polymodal.diagnosis.opening import own_data
+    from polymodal.errors import PolymodalError
+
+    found = sorted({data for encoder in encoders if (data := own_data(encoder))})
+    if len(found) != 1:
+        told = f"the runs have {' and '.join(found)}" if found else "no run is named that has any"
+        raise PolymodalError(f"Say with --data what to measure on: {told}.")
+    return found[0]
+
+
+def short_names(encoders: Sequence[str]) -> list[str]:
+    """The last part of each path, with a number where two are alike.
+
+    >>> short_names(["runs/a", "other/a", "runs/b"])
+    ['a', 'a-2', 'b']
+    """
+    found: list[str] = []
+    for encoder in encoders:
+        stem = Path(encoder).name or "encoder"
+        name, again = stem, 2
+        while name in found:
+            name, again = f"{stem}-{again}", again + 1
+        found.append(name)
+    return found

@@ -1,0 +1,66 @@
+"""Several encoders beside each other: whether what they hold goes with how well they recognise."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from polymodal import files
+from polymodal.diagnosis.diagnosing import Diagnosis
+from polymodal.diagnosis.ratio import correlation
+
+AGAINST = ("tre_ratio", "parts_f1")
+"""What is set against zero-shot accuracy (003, Figs 4.5 and 4.2)."""
+
+FEWEST = 3
+"""Encoders that a correlation needs: of two, r is 1 or −1 whatever they are."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Diagnoses of several encoders."""
+
+    diagnoses: Sequence[Diagnosis]
+
+    @cached_property
+    def points(self) -> dict[str, dict[str, tuple[float, float]]]:
+        """Zero-shot accuracy and each measure, of the encoders that have both."""
+        found = {
+            name: {
+                each.name: (each.metrics["zsl_top1"], each.metrics[name])
+                for each in self.diagnoses
+                if {"zsl_top1", name} <= each.metrics.keys()
+            }
+            for name in AGAINST
+        }
+        return {name: points for name, points in found.items() if points}
+
+    @cached_property
+    def correlations(self) -> dict[str, tuple[float, float]]:
+        """Pearson's r of each measure and zero-shot accuracy, and its p, where there is any."""
+        found = {
+            name: correlation(*torch.tensor(list(points.values()), dtype=torch.double).unbind(1))
+            for name, points in self.points.items()
+            if len(points) >= FEWEST
+        }
+        return {name: (r, p) for name, (r, p) in found.items() if not math.isnan(r)}
+
+    def to_json(self) -> dict[str, Any]:
+        """All that was measured, and what goes with what."""
+        told = {name: {"r": r, "p": p} for name, (r, p) in self.correlations.items()}
+        return {
+            "against zsl_top1": told,
+            "encoders": [each.to_json() for each in self.diagnoses],
+        }
+
+    def write(self, folder: Path | str) -> None:
+        """Write comparison.json and comparison.html."""
+        from polymodal.report.diagnosis import write_comparison
+
+        folder = Path(folder)
+        files.write_json(folder / "comparison.json", self.to_json())
+        write_comparison(folder / "comparison.html", self)

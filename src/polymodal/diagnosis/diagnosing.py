@@ -1,0 +1,139 @@
+"""A diagnosis: every measure of an encoder that its images allow, and what must be known beside it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from torch import nn
+
+from polymodal import files
+from polymodal.data.records import Dataset
+from polymodal.diagnosis.encoders import Encoder
+from polymodal.diagnosis.examination import Examination, Sample, Settings
+from polymodal.diagnosis.measuring import MEASURES
+from polymodal.diagnosis.opening import opened
+from polymodal.diagnosis.overlays import draw_sheet
+from polymodal.diagnosis.ratio import Trend
+from polymodal.errors import PolymodalError, unknown
+from polymodal.jobs import open_data
+from polymodal.runs import versions
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosis:
+    """What was measured of an encoder."""
+
+    name: str
+    metrics: Mapping[str, float]
+    """Scores by name."""
+    skipped: Mapping[str, str]
+    """The measures that could not be taken, each with the reason."""
+    protocol: Mapping[str, Any]
+    """All that two diagnoses must share to be compared."""
+    trends: Mapping[str, Trend] = field(default_factory=dict)
+    """The parts ratio as images are more alike, by attributes and by SSIM."""
+    sheet: bytes | None = field(default=None, repr=False)
+    """The heatmaps as PNG."""
+
+    def to_json(self) -> dict[str, Any]:
+        """All but the pictures."""
+        return {
+            "name": self.name,
+            "metrics": {k: v if v == v else None for k, v in self.metrics.items()},
+            "skipped": dict(self.skipped),
+            "trends": dict(self.trends),
+            "protocol": dict(self.protocol),
+            "versions": versions(),
+        }
+
+    def write(self, folder: Path | str) -> None:
+        """Write diagnosis.json, report.html and, where heatmaps were drawn, heatmaps.png."""
+        from polymodal.report.diagnosis import write_diagnosis
+
+        folder = Path(folder)
+        files.write_json(folder / "diagnosis.json", self.to_json())
+        if self.sheet:
+            files.write_bytes(folder / "heatmaps.png", self.sheet)
+        write_diagnosis(folder / "report.html", self)
+
+
+def diagnose(
+    encoder: nn.Module | Encoder | Path | str,
+    data: Mapping[str, Dataset] | Dataset | str,
+    *,
+    measures: Sequence[str] | None = None,
+    how: Settings | None = None,
+    name: str | None = None,
+    device: str = "cpu",
+) -> Diagnosis:
+    """Measure locality and compositionality of an image encoder (003, §4.4).
+
+    Args:
+        encoder: a run, the folder of a transformers model, or any torch module that gives maps of
+            features; `polymodal.diagnosis.encoders.of_module` says more of one.
+        data: splits, a dataset, or its name as in `polymodal train`. Of one dataset half of the classes
+            are fitted to, the others measured.
+        measures: some of zeroshot, tre, parts, heatmaps, ratio. By default all that the images allow.
+        how: how each is measured.
+        name: what the encoder is called.
+        device: where to compute, if the encoder is not there already.
+    """
+    for measure in measures or ():
+        if measure not in MEASURES:
+            raise unknown("measure", measure, MEASURES)
+    splits = open_data(data) if isinstance(data, str) else data
+    subject = opened(encoder, splits, device)
+    examination = Examination(subject, splits, how)
+    chosen, skipped = allowed(examination, measures)
+    metrics: dict[str, float] = {}
+    for measure in chosen:
+        metrics |= MEASURES[measure](examination)
+    return Diagnosis(
+        name=name or default_name(encoder),
+        metrics=metrics,
+        skipped=skipped,
+        protocol=protocol(examination),
+        trends=examination.relation.trends() if "ratio" in chosen else {},
+        sheet=draw_sheet(examination) if "heatmaps" in chosen else None,
+    )
+
+
+def allowed(found: Examination, measures: Sequence[str] | None) -> tuple[list[str], dict[str, str]]:
+    """The measures to take, and why the others cannot be taken; one asked for by name must be."""
+    reasons = {measure: found.lacking(measure) for measure in measures or MEASURES}
+    skipped = {measure: reason for measure, reason in reasons.items() if reason}
+    if measures and skipped:
+        told = "; ".join(f"{measure}: {reason}" for measure, reason in skipped.items())
+        raise PolymodalError(
+            f"These data cannot be measured so. {told}. Give data that can, or ask for less."
+        )
+    return [measure for measure in reasons if measure not in skipped], skipped
+
+
+def protocol(found: Examination) -> dict[str, Any]:
+    """What was measured on what, and how."""
+    encoder, side = found.encoder, found.asked.local.shape[-1]
+    window = encoder.window
+    return {
+        "fitted to": counted(found.fit),
+        "measured on": counted(found.test),
+        "pictures": found.test.dataset.rule,
+        "encoded": f"{encoder.size}×{encoder.size}, the middle {encoder.crop:g} of the side",
+        "features": f"{found.asked.whole.shape[1]} global, {found.asked.local.shape[1]} local at "
+        f"{side}×{side} places",
+        "a place sees": f"{window.size} pixels, {window.step} apart, from {window.start}",
+        "which is known": encoder.sight,
+        "settings": asdict(found.how),
+    }
+
+
+def counted(sample: Sample) -> dict[str, Any]:
+    """How many images, of how many classes, and the hash of their split."""
+    told = {"images": len(sample), "hash": sample.dataset.fingerprint}
+    return told | ({"classes": len(sample.labels.unique())} if sample.classed else {})
+
+
+def default_name(encoder: Any) -> str:
+    """What an encoder is called if nobody says: its folder, or its kind."""
+    return Path(encoder).name if isinstance(encoder, str | Path) else type(encoder).__name__

@@ -1,0 +1,48 @@
+"""From what a user names to an encoder: a run, a shipped model, a backbone."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from polymodal import models
+from polymodal.data.records import Dataset
+from polymodal.diagnosis.backbones import of_backbone
+from polymodal.diagnosis.encoders import Encoder, as_encoder
+from polymodal.diagnosis.measuring import pixels
+from polymodal.errors import PolymodalError
+from polymodal.hardware import usable
+from polymodal.loading import load
+from polymodal.recognition import Learner
+from polymodal.runs import Run
+
+
+def opened(given: Any, splits: Mapping[str, Dataset] | Dataset, device: str) -> Encoder:
+    """An encoder by what the user gave: one that is there, or a path or name."""
+    if not isinstance(given, str | Path):
+        return as_encoder(given, pixels(splits))
+    if is_run(given):
+        system = load(given, device)
+        if not isinstance(system, Learner):
+            raise PolymodalError(
+                f"{given} is a run of {system_of(given)}, which has no map of local features to "
+                "diagnose. Give a run of a learner of features, such as fc or cmdim."
+            )
+        return as_encoder(system, pixels(splits))
+    if not Path(given).is_dir():
+        models.find(given)  # which says so: a hub id is not to be told from a run that was misspelt
+    return of_backbone(str(given), pixels(splits), usable(device))
+
+
+def is_run(given: Path | str) -> bool:
+    """Whether this is the folder of a run, or a shipped model."""
+    return (Path(given) / "config.yaml").exists() or str(given) in models.names()
+
+
+def system_of(given: Path | str) -> str:
+    """The system of a run."""
+    return str(Run(models.find(given)).config["system"])
+
+
+def own_data(given: Path | str) -> str | None:
+    """The data that a run was trained on, or nothing if it is no run."""
+    return str(Run(models.find(given)).config["data"]) if is_run(given) else None

@@ -1,0 +1,109 @@
+"""Heatmaps over pictures: where one image has what another's global feature says (003, Fig. 4.4)."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int, UInt8
+from torch import Tensor
+
+from polymodal import files
+from polymodal.data.classes import in_words
+from polymodal.diagnosis.encoders import Encoder
+from polymodal.diagnosis.examination import Examination
+from polymodal.diagnosis.pointwise import normalised, score_maps
+from polymodal.report.sheet import Row, sheet
+
+ROWS, TARGETS = 4, 3
+"""Images whose global features are asked about, and images that each is compared with."""
+
+FOOT = (
+    "Left, the image whose global feature is compared with every local one of the others; of each of "
+    "these the picture under its scores, from its least to its highest, and the scores alone, "
+    "of all in one scale. Yellow is high."
+)
+
+
+def write_sheet(found: Examination, out: Path) -> None:
+    """Write a sheet of heatmaps as PNG."""
+    files.write_bytes(Path(out), draw_sheet(found))
+
+
+def draw_sheet(found: Examination) -> bytes:
+    """A sheet of heatmaps: rows of one image, and of others of its class and of other classes, under
+    their scores."""
+    pairs = shown_pairs(found.test.labels)
+    scores = score_maps(found.statistics, found.asked, pairs).cpu()
+    lowest, highest = scores.min(), scores.max()
+    alone = ((scores - lowest) / (highest - lowest).clamp_min(1e-12)).numpy()
+    over = normalised(scores, "range").numpy()
+    rows = []
+    for start in range(0, len(pairs), TARGETS):
+        own = range(start, min(start + TARGETS, len(pairs)))
+        source, targets = int(pairs[start, 0]), pairs[list(own), 1].tolist()
+        pictures = middles(found, [source, *targets])
+        tiles, captions = [pictures[0]], [name(found, source)]
+        for picture, target, pair in zip(pictures[1:], targets, own, strict=True):
+            above, below = (
+                coloured(spread(maps[pair], found.encoder, len(picture))) for maps in (over, alone)
+            )
+            tiles += [(0.45 * picture + 0.55 * above).astype(np.uint8), below]
+            captions += [name(found, target), f"{scores[pair].mean():.1f} nats in the mean"]
+        rows.append(Row(images=np.stack(tiles), captions=captions))
+    return sheet(rows, FOOT)
+
+
+def shown_pairs(labels: Int[Tensor, " n"]) -> Int[Tensor, "k 2"]:
+    """Pairs to show: images of classes spread evenly, each with another of its class, where there is one,
+    and with images of other classes."""
+    classes = labels.unique()
+    chosen = classes[torch.linspace(0, len(classes) - 1, min(ROWS, len(classes))).round().long()]
+    members = [(labels == label).nonzero().flatten().tolist() for label in classes.tolist()]
+    found = []
+    for label in chosen.tolist():
+        place = int((classes == label).nonzero())
+        source, *others = members[place]
+        # of its own class first, then of the classes that follow, farther and farther
+        strangers = [
+            members[(place + step) % len(members)][0]
+            for step in itertools.accumulate(range(1, TARGETS + 1))
+            if step % len(members)
+        ]
+        found += [[source, target] for target in [*others[:1], *strangers][:TARGETS]]
+    return torch.tensor(found)
+
+
+def middles(found: Examination, images: list[int]) -> UInt8[np.ndarray, "b size size 3"]:
+    """What is encoded of some pictures."""
+    encoder = found.encoder
+    pictures = found.test.pictures(np.array(images)).permute(0, 2, 3, 1).numpy()
+    side = round(pictures.shape[1] * encoder.crop)
+    top = (pictures.shape[1] - side) // 2
+    return pictures[:, top : top + side, top : top + side]
+
+
+def spread(
+    heat: Float[np.ndarray, "side side"], encoder: Encoder, size: int
+) -> Float[np.ndarray, "size size"]:
+    """A map over a picture of some pixels a side, linear between the middles of what its places see."""
+    places, window = len(heat), encoder.window
+    pixels = (np.arange(size) + 0.5) * encoder.size / size  # of what is encoded
+    at = (pixels - window.start - window.size / 2) / window.step
+    weights = np.maximum(0, 1 - np.abs(at.clip(0, places - 1)[:, None] - np.arange(places)))
+    found: np.ndarray = weights @ heat @ weights.T
+    return found
+
+
+def coloured(heat: Float[np.ndarray, "h h"]) -> UInt8[np.ndarray, "h h 3"]:
+    """Numbers from 0 to 1 as colours, yellow the highest."""
+    from matplotlib import colormaps
+
+    return (255 * colormaps["viridis"](heat)[..., :3]).round().astype(np.uint8)
+
+
+def name(found: Examination, image: int) -> str:
+    """The class of an image, in words, or its number."""
+    if found.test.classed is None:
+        return f"image {image}"
+    return in_words(found.test.classed.classes[int(found.test.labels[image])])

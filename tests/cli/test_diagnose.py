@@ -1,0 +1,80 @@
+"""`polymodal diagnose`: a run, several, a backbone; and what it is told of its data."""
+
+import json
+
+import pytest
+
+from backbones import write_model
+from polymodal import jobs
+from polymodal.cli import main
+from polymodal.systems import fc
+from polymodal.training import Training
+from toys import flat, train_squares
+
+DATA = "birds,size=32,train=70,val=20,test=30,test_seen=45"
+QUICK = ["--pairs", "60", "--steps", "4"]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "fc"
+    training = Training(max_steps=2, batch_size=16, accelerator="cpu")
+    jobs.train("fc", fc.Config(dim=16, slim=16, crop=1.0), training, data=DATA, run=folder)
+    return folder
+
+
+def test_a_run_on_its_own_data(run, tmp_path, capsys):
+    assert main(["diagnose", str(run), "--out", str(tmp_path), *QUICK]) == 0
+    told = capsys.readouterr()
+    assert f"Wrote {tmp_path}/report.html." in flat(told.err)
+    for name in ("tre_ratio", "parts_f1", "ratio_r_ssim", "zsl_top1"):
+        assert name in told.out
+    found = json.loads((tmp_path / "diagnosis.json").read_text())
+    assert found["name"] == "fc"
+    assert found["protocol"]["data"] == DATA
+    assert found["protocol"]["measured on"]["images"] == 30
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "diagnosis.json", "report.html", "heatmaps.png",
+    }  # fmt: skip
+
+
+def test_several_are_compared(run, tmp_path, capsys):
+    model = write_model(tmp_path / "dino", "dinov2")
+    out = tmp_path / "out"
+    given = ["diagnose", str(run), str(model), str(run), "--measures", "zeroshot", "tre"]
+    assert main([*given, "--out", str(out), *QUICK]) == 0
+    assert f"Wrote {out}/comparison.html." in flat(capsys.readouterr().err)
+    assert {path.name for path in out.iterdir() if path.is_dir()} == {"fc", "dino", "fc-2"}
+    found = json.loads((out / "comparison.json").read_text())
+    assert found["against zsl_top1"].keys() == {"tre_ratio"}
+    assert not (out / "fc/heatmaps.png").exists()
+
+
+def test_what_is_left_out_is_told(tmp_path, squares, capsys):
+    model = write_model(tmp_path / "clip", "clip")
+    given = ["diagnose", str(model), "--data", f"folder:{squares},size=32"]
+    assert main([*given, "--out", str(tmp_path / "out"), *QUICK]) == 0
+    told = flat(capsys.readouterr().err)
+    assert "tre was not measured: the images have no classes with attributes." in told
+    assert main([*given, "--measures", "parts"]) == 1
+    assert "These data cannot be measured so. parts: the images have no" in capsys.readouterr().err
+
+
+def test_mistakes(run, tmp_path, squares, capsys):
+    other = tmp_path / "vse"
+    train_squares(squares, other)
+    for given, message in (
+        ([], "Name a run, or the folder of a transformers model"),
+        ([str(tmp_path)], "Say with --data what to measure on: no run is named that has any"),
+        ([str(run), str(other)], "Say with --data what to measure on: the runs have birds,size=32"),
+        ([str(other)], "is a run of vse, which has no map of local features"),
+        (
+            [str(run), "--data", "birds,size=48,train=70"],
+            "takes pictures of 32×32, but the data are",
+        ),
+        ([str(run), "--test", "tset"], "have no split 'tset', only train, val"),
+        ([str(run), "--images", "1"], "images must be 2 or more, not 1"),
+    ):
+        capsys.readouterr()
+        assert main(["diagnose", *given]) == 1
+        assert message in capsys.readouterr().err
