@@ -72,7 +72,21 @@ DOORS: dict[str, set[str]] = {
     "survival": {"checkpoints", "training", "hardware"},  # (training: its type alone)
     "training": {"data", "checkpoints", "progress", "survival", "hardware"},
     "runs": {"polymodal"},  # its version
-    "diagnose": {"nn", "information", "metrics"},
+    # (report: its sheet of pictures; jobs, loading: where an encoder and its data are opened)
+    "diagnosis": {
+        "data",
+        "nn",
+        "information",
+        "metrics",
+        "recognition",
+        "runs",
+        "models",
+        "loading",
+        "jobs",
+        "hardware",
+        "progress",
+        "report",
+    },
     "search": {"gaussian", "similarity"},
     # the papers' pictures, of trained systems
     "figures": {"systems", "metrics", "data", "gaussian"},
@@ -91,8 +105,18 @@ DOORS: dict[str, set[str]] = {
         "hardware",
         "progress",
     },
-    # (retrieval: what its probes ask of a trained system)
-    "studies": {"systems", "retrieval", "ranking", "training", "data", "results", "figures"},
+    # (retrieval, recognition, diagnosis: what is asked of a trained system)
+    "studies": {
+        "systems",
+        "retrieval",
+        "recognition",
+        "diagnosis",
+        "ranking",
+        "training",
+        "data",
+        "results",
+        "figures",
+    },
     "reproduction": {"studies", "runs", "jobs", "loading", "results"},
     # what joins a run, its data and an index
     "indexing": {
@@ -112,7 +136,7 @@ DOORS: dict[str, set[str]] = {
     "report": EVERYTHING,
     "demo": EVERYTHING,
     "__main__": {"cli"},
-    "polymodal": {"loading"},  # `polymodal.load`
+    "polymodal": {"loading", "diagnosis"},  # `polymodal.load`, `polymodal.diagnose`
 }
 
 HEAVY = {

@@ -8,21 +8,10 @@ from polymodal import recording
 from polymodal.data.worlds import named
 from polymodal.hardware import products
 from polymodal.training import compile_parts
+from recordings import Eager
 from vlvaes import tiny
 
 STEPS = 10
-
-
-class Eager(recording.Recording):
-    """A recording that does each step anew: what a system makes of one can be seen without a GPU."""
-
-    def __init__(self, system, step, batch):
-        self.system, self.step = system, step
-
-    def play(self, batch):
-        self.batch = batch
-        self.system.zero_grad()
-        return self.descend()
 
 
 @pytest.fixture(scope="module")

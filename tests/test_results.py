@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from polymodal.errors import PolymodalError
-from polymodal.results import PaperRow, Results, Row, read, render_into, summary, write
+from polymodal.results import PaperRow, Results, Row, beside, read, render_into, summary, write
 
 RESULTS = Results(
     study="table 1",
@@ -47,6 +47,29 @@ def test_the_schema(path):
         "metrics": {"rsum": 104.0},
     }
     assert content["rows"][3]["block"] == "size 64"
+
+
+def test_the_paper_stands_beside_every_block(path):
+    table = beside(RESULTS, "rsum")
+    assert table.header == ["name", "paper", "ours", "size 64"]
+    assert table.rows == [
+        ["VSE++", "400.00", "102.00 ± 2.83", "–"],
+        ["VSE0", "–", "90.00", "95.00"],
+    ]
+    page = path.parent / "page.md"
+    page.write_text(MARKED.replace("json rsum", "json data=scenes beside=rsum"))
+    assert render_into(page, path.parent) == 1
+    assert "| VSE0 | – | 90.00 | 95.00 |" in page.read_text()
+    page.write_text(MARKED.replace("json rsum", "json besides=rsum"))
+    with pytest.raises(PolymodalError, match=r"'besides'\. Did you mean 'beside'"):
+        render_into(page, path.parent)
+
+
+def test_what_was_found_of_all_rows_is_kept(tmp_path):
+    whole = replace(RESULTS, findings={"strong": {"r": -0.9, "rows": 40}})
+    write(tmp_path / "found.json", whole)
+    assert read(tmp_path / "found.json") == whole
+    assert RESULTS.rows[3].label == "VSE0 (size 64)"
 
 
 @pytest.mark.parametrize("key", ["study", "protocol", "paper", "rows"])

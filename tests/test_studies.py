@@ -1,15 +1,17 @@
 """Studies: their recipes are whole, the quick path runs and goes on, protocols that differ are said."""
 
+from dataclasses import replace
+
 import pytest
 
 from polymodal import jobs, results
 from polymodal.errors import PolymodalError
-from polymodal.reproduction import common, reproduce
+from polymodal.reproduction import reproduce
 from polymodal.reproduction.choosing import Trial, as_before, settled, trials_of, with_settings
 from polymodal.reproduction.tasks import Task, place, shared
 from polymodal.results import Results, read
 from polymodal.runs import Run
-from polymodal.studies import named, names, rows_for
+from polymodal.studies import matching, named, names, rows_for
 from polymodal.studies.gaussian import DRAWN_1, FEW_1, FEW_2, TABLE_1
 
 PHOTOS = "folder:photos"
@@ -25,7 +27,7 @@ def test_every_study_has_recipes_a_quick_path_and_a_line():
         assert study.about
         for rows in (study.quick, study.worlds or study.recipes, study.at_scale or study.recipes):
             assert [r.name for r in study.recipes] == [r.name for r in rows]
-        assert len({r.name for r in study.recipes}) == len(study.recipes)
+        assert len({r.label for r in study.recipes}) == len(study.recipes)
 
 
 def test_an_unknown_study_names_the_nearest():
@@ -40,9 +42,10 @@ def test_data_must_be_given_where_the_study_has_none():
         reproduce("vse/coco")
 
 
-def test_a_study_of_drawn_truth_refuses_a_folder_before_it_trains():
+@pytest.mark.parametrize("data", [PHOTOS, "cub:CUB.zip,splits=xlsa17/CUB"])
+def test_a_study_of_drawn_truth_refuses_files_before_it_trains(data):
     with pytest.raises(PolymodalError, match="gaussian/extent needs the objects and boxes"):
-        reproduce("gaussian/extent", data=("folder:photos",))
+        reproduce("gaussian/extent", data=(data,))
 
 
 def test_seeds_and_processes_are_at_least_one():
@@ -88,6 +91,8 @@ def test_worlds_and_folders_have_their_own_rows():
     study = named("gaussian/table1")
     assert rows_for(study, "scenes,size=32") == DRAWN_1
     assert rows_for(study, PHOTOS) == FEW_1
+    for files in ("cub:a,splits=b", "awa2:a,splits=b", "sun:a,splits=b"):
+        assert rows_for(study, files) == FEW_1
     assert rows_for(study, PHOTOS, quick=True) == study.quick
 
 
@@ -219,6 +224,29 @@ def test_a_study_with_the_choices_of_another_tries_none(quick_folder, tmp_path):
     assert len(list((tmp_path / "quick" / "runs").iterdir())) == len(found.rows) == 11
 
 
+def test_a_row_is_chosen_where_validation_classes_are_left(tmp_path):
+    """The last training is on all seen classes, but what it is given is tried without some."""
+    row = replace(FEW_1[-1], training=replace(FEW_1[-1].training, final=True))
+    (trial, *_) = trials_of([task(tmp_path, row)], seed=0)
+    assert not trial.recipe.training.final
+    chosen = settled(task(tmp_path, row), scored([trial], 1.0))
+    assert chosen.recipe.training.final
+    assert chosen.chosen == trial.chosen
+
+
+def test_rows_are_picked_by_patterns_of_names_and_blocks():
+    rows = named("zeroshot/cub").recipes
+    assert matching(rows, ()) == rows
+    assert [r.label for r in matching(rows, ("basic/PN", "alex/FC*(strong)"))] == [
+        "basic/PN (as-written)",
+        "basic/PN (strong)",
+        "alex/FC (strong)",
+        "alex/FC+AC (strong)",
+    ]
+    with pytest.raises(PolymodalError, match=r"Unknown row 'basic/PM'"):
+        matching(rows, ("basic/FC", "basic/PM"))
+
+
 def test_rows_that_share_a_run_or_a_judge_wait_for_it(tmp_path):
     recipes = named("vlvae/table1").quick
     tasks = [task(tmp_path, r, study="vlvae/table1", seed=s) for r in recipes for s in (0, 1)]
@@ -298,13 +326,6 @@ def test_rows_that_fail_are_named_when_the_rest_is_done(tmp_path):
         )
     assert "4 of 4 rows failed" in str(caught.value)
     assert "hardest, seed 0" in str(caught.value)
-
-
-def test_protocols_that_differ_are_listed_by_row():
-    shared = {"data": "scenes", "seed": 0}
-    assert common({"a": {**shared}, "b": {**shared, "seed": 1}}) == {"data": "scenes"}
-    found = common({"a": {**shared, "similarity": "cosine"}, "b": {**shared, "similarity": "kl"}})
-    assert found["by_row"] == {"a": {"similarity": "cosine"}, "b": {"similarity": "kl"}}
 
 
 def test_only_a_finished_run_is_tidied(tmp_path):

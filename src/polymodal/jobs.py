@@ -50,16 +50,18 @@ def train(
         say(f"{run} is finished already; its scores are in {run}/metrics.json.")
         return here.metrics
     splits = open_data(data, features=features, skip_bad=skip_bad)
-    for needed in ("train", "val"):
+    learned_from = "trainval" if training.final else "train"
+    for needed in (learned_from, "val"):
         if needed not in splits:
             raise PolymodalError(
                 f"{data} has no split {needed!r}, only {', '.join(splits)}: "
-                "training needs one to learn from and one to select on."
+                "training needs one to learn from and one to select on"
+                + (", and --final both together." if training.final else ".")
             )
-    system = prepare(name, model, training, splits["train"], here, init)
+    system = prepare(name, model, training, splits[learned_from], here, init)
     curves = fit(
         system,
-        examples_on(system, splits["train"], training),
+        examples_on(system, splits[learned_from], training),
         training,
         here.folder,
         validate=lambda: system.validate(splits["val"]),
@@ -145,34 +147,43 @@ def conclude(
         return {}
     run.restore(system)
     system.to(system.trainer.strategy.root_device)  # from which Lightning takes it after training
-    say("Scoring the best weights on every held-out split.")
-    held_out = {split: dataset for split, dataset in splits.items() if split != "train"}
+    final = settings["training"]["final"]
+    kept = "last" if final else "best"
+    say(f"Scoring the {kept} weights on every held-out split.")
     metrics: dict[str, Any] = {
         "command": command_line(),
-        "scores": evaluated(system, held_out),
+        "scores": evaluated(system, held_out(splits, final)),
         "monitor": system.monitor,
-        "selected": best_point(curves, system.monitor),
+        "selected": curves[-1] if final else best_point(curves, system.monitor),
         "protocol": protocol(system, splits, settings),
         "versions": versions(),
         "hardware": hardware(),
         "curves": curves,
     }
-    metrics["symptoms"] = system.symptoms(metrics["scores"]["val"])
+    metrics["symptoms"] = system.symptoms(metrics["scores"]["test" if final else "val"])
     run.finish(metrics)
     for symptom in metrics["symptoms"]:
         say(symptom)
     chosen = metrics["selected"]
+    told = "" if final else f": {system.monitor} {chosen[system.monitor]:.1f} on val"
     say(
-        f"Best at step {chosen['step']:.0f}: {system.monitor} {chosen[system.monitor]:.1f} on val. "
+        f"{kept.capitalize()} at step {chosen['step']:.0f}{told}. "
         f"All scores are in {run.folder}/card.md. Next: polymodal evaluate {run.folder}"
     )
     return metrics
 
 
+def held_out(splits: Mapping[str, Dataset], final: bool) -> dict[str, Dataset]:
+    """The splits with nothing in them that was learned from."""
+    learned = {"train", "trainval", "val"} if final else {"train", "trainval"}
+    return {name: split for name, split in splits.items() if name not in learned}
+
+
 def evaluated(system: Any, splits: Mapping[str, Dataset]) -> dict[str, dict[str, float]]:
     """All scores of every split, without compiling for sizes that training did not see."""
     with torch.compiler.set_stance("force_eager"):
-        return {name: system.evaluate(dataset) for name, dataset in splits.items()}
+        found = {name: system.evaluate(dataset) for name, dataset in splits.items()}
+    return system.joined(found) if hasattr(system, "joined") else found
 
 
 def best_point(curves: list[dict[str, float]], monitor: str) -> dict[str, float]:
@@ -216,7 +227,9 @@ def protocol(
         "data": settings["data"],
         "splits": {name: counted(split) for name, split in splits.items()},
         "pictures": next(iter(splits.values())).rule,
-        "selection": f"best {system.monitor} on val",
+        "selection": "none: the last step, of train and val together"
+        if settings["training"].get("final")
+        else f"best {system.monitor} on val",
         "seed": settings["training"]["seed"],
         **system.protocol(),
     }

@@ -2,6 +2,8 @@
 
 results/<system>/<study>.json = {"study", "command", "hardware", "versions", "protocol": {…},
     "paper": [{"name", "metrics"}], "rows": [{"name", "data", "seed", "metrics"}]}
+
+Rows of a table with several blocks have a "block"; what was found of all rows together is in "findings".
 """
 
 import json
@@ -29,6 +31,11 @@ class Row:
     block: str | None = None
     """A group of rows whose protocol differs from that of the others."""
 
+    @property
+    def label(self) -> str:
+        """Its name, with its block."""
+        return labelled(self.name, self.block)
+
 
 @dataclass(frozen=True, kw_only=True)
 class PaperRow:
@@ -49,12 +56,25 @@ class Results:
     protocol: Mapping[str, Any]
     rows: Sequence[Row]
     paper: Sequence[PaperRow] = field(default=())
+    findings: Mapping[str, Metrics] = field(default_factory=dict)
+    """What was found of all rows together, such as a correlation."""
+
+
+def labelled(name: str, block: str | None) -> str:
+    """A row's name, with its block.
+
+    >>> labelled("FC", "strong"), labelled("FC", None)
+    ('FC (strong)', 'FC')
+    """
+    return f"{name} ({block})" if block else name
 
 
 def write(path: Path, results: Results) -> None:
     """Write a result file atomically; fields that say nothing are left out."""
     content = asdict(results)
     content["rows"] = [{k: v for k, v in row.items() if v is not None} for row in content["rows"]]
+    if not results.findings:
+        del content["findings"]
     write_json(Path(path), content)
 
 
@@ -85,17 +105,31 @@ def summary(results: Results, metrics: Sequence[str] | None = None) -> Table:
         if name not in known:
             raise unknown(f"metric of {results.study}:", name, known)
     shown = list(metrics or known)
-    groups: dict[tuple[str, str, str], list[Row]] = {}
+    groups: dict[tuple[str, str], list[Row]] = {}
     for row in results.rows:
-        groups.setdefault((row.name, row.data, row.block or ""), []).append(row)
+        groups.setdefault((row.label, row.data), []).append(row)
     several = len({row.data for row in results.rows}) > 1
     told = ["–"] if several else []
     table = [[f"paper: {p.name}", *told, "–", *cells([p.metrics], shown)] for p in results.paper]
-    for (name, data, block), rows in groups.items():
-        label = f"{name} ({block})" if block else name
+    for (label, data), rows in groups.items():
         told = [data] if several else []
         table.append([label, *told, str(len(rows)), *cells([row.metrics for row in rows], shown)])
     return Table(header=["name", *(["data"] if several else []), "seeds", *shown], rows=table)
+
+
+def beside(results: Results, metric: str) -> Table:
+    """One metric of every row, the paper's figure beside ours, a column a block."""
+    paper = {row.name: row.metrics for row in results.paper}
+    blocks = list(dict.fromkeys(row.block or "ours" for row in results.rows))
+    groups: dict[str, dict[str, list[Metrics]]] = {}
+    for row in results.rows:
+        columns = groups.setdefault(row.name, {block: [] for block in blocks})
+        columns[row.block or "ours"].append(row.metrics)
+    table = [
+        [name, *(cells(found, [metric])[0] for found in ([paper.get(name, {})], *own.values()))]
+        for name, own in groups.items()
+    ]
+    return Table(header=["name", "paper", *blocks], rows=table)
 
 
 def on(results: Results, data: str) -> Results:
@@ -126,12 +160,17 @@ def cells(found: Sequence[Metrics], names: Sequence[str]) -> list[str]:
 
 
 def asked_for(results: Results, words: Sequence[str]) -> Table:
-    """The table that a page asks for: some metrics, on some dataset."""
-    metrics = [word for word in words if not word.startswith("data=")]
-    for word in words:
-        if word.startswith("data="):
-            results = on(results, word.removeprefix("data="))
-    return summary(results, metrics or None)
+    """The table that a page asks for: some metrics, on some dataset; or one beside the paper's."""
+    asked = dict(word.split("=", 1) for word in words if "=" in word)
+    metrics = [word for word in words if "=" not in word]
+    for word in asked:
+        if word not in ("data", "beside"):
+            raise unknown(f"word for a table of {results.study}:", word, ["data", "beside"])
+    if "data" in asked:
+        results = on(results, asked["data"])
+    return (
+        beside(results, asked["beside"]) if "beside" in asked else summary(results, metrics or None)
+    )
 
 
 def render_into(page: Path, root: Path) -> int:
@@ -140,7 +179,8 @@ def render_into(page: Path, root: Path) -> int:
     <!-- results: results/vse/coco.json i2t_r1 t2i_r1 rsum -->
     <!-- end -->
 
-    A word `data=scenes` among the metrics keeps the rows on that dataset.
+    A word `data=scenes` among the metrics keeps the rows on that dataset; `beside=rsum` in their place
+    puts the paper's figures beside ours, a column a block.
     """
     if not page.is_file():
         raise PolymodalError(f"There is no page at {page}.")

@@ -53,7 +53,7 @@ class Survival(Callback):
     def on_train_batch_start(
         self, trainer: Trainer, pl_module: LightningModule, batch: Any, batch_idx: int
     ) -> None:
-        torch.manual_seed(step_seed(self.config.seed, trainer.global_step, trainer.global_rank))
+        sow(step_seed(self.config.seed, trainer.global_step, trainer.global_rank))
 
     def on_train_batch_end(
         self,
@@ -112,6 +112,9 @@ class Survival(Callback):
             # other sizes are not worth compiling for
             with torch.compiler.set_stance("force_eager"), products("highest"):
                 scores = self.validate()
+            if self.config.final:  # what was learned from tells nothing: the last step is kept
+                scores = {}
+                self.keep()
             score = scores.get(system.monitor)  # there may be none before a later stage begins
             if score is not None and score > self.best:
                 self.best = score
@@ -119,6 +122,16 @@ class Survival(Callback):
             system.train()
         trainer.strategy.barrier()
         return scores
+
+
+def sow(seed: int) -> None:
+    """Seed the generators of the devices that are there. `torch.manual_seed` sets those of all kinds of
+    device, and notes for each that is not there from where it was called: longer than a short step."""
+    torch.default_generator.manual_seed(seed)
+    if torch.cuda.is_available():
+        torch.cuda.manual_seed_all(seed)
+    if torch.backends.mps.is_available():
+        torch.mps.manual_seed(seed)
 
 
 def step_seed(seed: int, step: int, rank: int) -> int:

@@ -55,6 +55,8 @@ class Training:
     """Keep the whole training split on the device, pictures as uint8 (for small data)."""
     log_every: int = 10
     """Steps between points of the learning curves."""
+    final: bool = False
+    """Learn from trainval and keep the last step: for zero-shot data, once val has chosen the budget."""
 
     def __post_init__(self) -> None:
         counts = ("epochs", "batch_size", "checkpoint_every", "devices", "log_every")
@@ -109,7 +111,7 @@ def fit(
     survival = Survival(
         config,
         folder / "checkpoints",
-        val_every=config.val_every or order.steps_per_epoch,
+        val_every=last if config.final else config.val_every or order.steps_per_epoch,
         last=last,
         validate=validate,
         keep=keep,

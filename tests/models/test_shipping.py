@@ -89,7 +89,7 @@ def test_the_card_says_how_it_came_about(run, tmp_path):
     for part in (
         'polymodal.load("a-b")\nmodel.generate("…", count=8)',
         LIMITS,
-        f"step {metrics['selected']['step']:.0f}, with the best `log_q` on validation",
+        f"step {metrics['selected']['step']:.0f} (best log_q on val)",
         "`densities` became ['aggregate'].",
         "| correctness | 97.1 % of eight words |",
         f"| log_px_normal on val | {val['log_px_normal']:.2f} ± {val['log_px_normal_error']:.2f} |",

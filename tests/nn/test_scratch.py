@@ -33,6 +33,18 @@ def test_the_table_of_alexnet():
     assert [(m.in_features, m.out_features) for m in linear] == [(6912, 4096), (4096, 4096)]
 
 
+@pytest.mark.parametrize("make", [basic, alex])
+def test_dropout_stands_before_each_linear_layer_alone(make):
+    encoder = make(64, 16, slim=16, dropout=0.5)
+    kinds = [type(m) for m in encoder.modules() if isinstance(m, nn.Linear | nn.Dropout)]
+    assert kinds == [nn.Dropout, nn.Linear] * (1 if make is basic else 2)
+    pictures = torch.rand(8, 3, 64, 64)
+    first, second = (encoder.train()(pictures) for _ in range(2))
+    assert torch.equal(first.last, second.last)
+    assert not torch.equal(first.whole, second.whole)
+    assert torch.equal(encoder.eval()(pictures).whole, encoder(pictures).whole)
+
+
 @pytest.mark.parametrize("name", MAKE)
 @pytest.mark.parametrize("layers", [1, 2, 3])
 def test_a_window_is_what_a_place_depends_on(name, layers):

@@ -1,36 +1,20 @@
 """Every learner of features: it learns, and classes it never saw are recognised."""
 
 import importlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from patches import SIZE, TEST, TRAIN, UNSEEN
+from learners import LEARNERS, made
+from patches import SIZE, TEST, TRAIN, UNSEEN, Patches
+from polymodal import recording
 from polymodal.data.classes import Classed
 from polymodal.errors import PolymodalError
-from polymodal.recognition.examples import PartnerBatch
-from vlvaes import Clock
-
-SMALL = {"dim": 64, "slim": 8, "lr": 3e-3, "fit_steps": 300, "fit_lr": 1e-2}
-LEARNERS = {
-    "fc": {}, "pn": {}, "dim": {"critic": "concat-and-convolve", "critic_hidden": 32},
-    "cmdim": {"bound": "infonce", "critic_hidden": 32}, "vae": {"code": 16},
-    "aae": {"code": 16, "hidden": 32},
-    "amdim": {"critic_hidden": 32},
-}  # fmt: skip
-
-
-def made(name, **changes):
-    """A learner that has seen where it starts from."""
-    module = importlib.import_module(f"polymodal.systems.{name}")
-    torch.manual_seed(0)
-    config = module.Config(**{**SMALL, **changes})
-    system = module.build(config, module.learn(config, TRAIN))
-    system.start(TRAIN)
-    system.clock = Clock(max_steps=60)
-    system.trainer = system.clock
-    return system
+from polymodal.recognition.examples import Kin, PartnerBatch
+from polymodal.recognition.prototypes import ridge
+from recordings import Eager
 
 
 def trained(system, steps):
@@ -136,7 +120,7 @@ def test_what_a_learner_says_of_itself():
     assert "hardly better than by chance (26.0 % against 25.0 %)" in ill
     assert system.symptom(1.0) is None
     assert system.learned == {"size": SIZE, "classes": 16, "attributes": 8}
-    system.train_split = None
+    system.learned_from = None
     with pytest.raises(PolymodalError, match="fitted to the training images"):
         system.validate(TEST)
 
@@ -156,6 +140,8 @@ def test_the_rate_stays_or_falls(decay):
         ("fc", {"dim": 0}, "dim must be above 0, not 0"),
         ("fc", {"crop": 1.5}, "crop is a share of the side, up to 1, not 1.5"),
         ("fc", {"local_weight": -1.0}, "local_weight must be 0 or more"),
+        ("fc", {"dropout": 1.0}, "dropout is a share, from 0 to below 1, not 1.0"),
+        ("fc", {"ridge": 0.0}, "ridge must be above 0, not 0.0"),
         ("pn", {"scale": 0.0}, "scale must be above 0"),
         ("amdim", {"limit": 0.0}, "limit must be above 0"),
         ("amdim", {"penalty": -1.0}, "penalty must be 0 or more"),
@@ -165,6 +151,17 @@ def test_the_rate_stays_or_falls(decay):
         ("vae", {"beta": -1.0}, "beta must be 0 or more"),
         ("dim", {"critic_hidden": 0}, "critic_hidden must be 1 or more, not 0"),
         ("cmdim", {"p": 1.5}, "p is a probability, from 0 to 1, not 1.5"),
+        ("vicreg", {"expander": 0}, "expander must be 1 or more, not 0"),
+        ("vicreg", {"invariance": -1.0}, "invariance must be 0 or more, not -1.0"),
+        ("vicreg", {"variance": -1.0}, "variance must be 0 or more"),
+        ("vicreg", {"covariance": -1.0}, "covariance must be 0 or more"),
+        ("dino", {"hidden": 0}, "hidden must be above 0, not 0"),
+        ("dino", {"code": 0}, "code must be above 0"),
+        ("dino", {"outputs": 0}, "outputs must be above 0"),
+        ("dino", {"temperature": 0.0}, "temperature must be above 0, not 0.0"),
+        ("dino", {"teacher_temperature": 0.0}, "teacher_temperature must be above 0"),
+        ("dino", {"momentum": 1.0}, "momentum is a share, from 0 to below 1, not 1.0"),
+        ("dino", {"centre_momentum": -0.1}, "centre_momentum is a share, from 0 to below 1"),
     ],
 )
 def test_settings_that_cannot_be(name, setting, message):
@@ -227,3 +224,123 @@ def test_the_players_of_aae_pull_apart():
     plain, turned = system.critic(code).sum(), system.critic(Turned.apply(code, 2.0)).sum()
     (forward,), (back,) = (torch.autograd.grad(value, code) for value in (plain, turned))
     torch.testing.assert_close(back, -2 * forward)
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 0, 2, 1, 0, 0], [5], [3, 3]])
+def test_others_are_all_of_the_class_but_itself(labels):
+    """Against a search through all pictures, for every number that may be drawn."""
+    kin = Kin(np.array(labels))
+    for index, label in enumerate(labels):
+        expected = {i for i, other in enumerate(labels) if other == label and i != index} or {index}
+        drawn = np.linspace(0, 1, 50, endpoint=False)
+        found = kin.others(np.full(50, index), drawn)
+        assert set(found.tolist()) == expected
+        counts = np.bincount(found, minlength=len(labels))[sorted(expected)]
+        assert counts.max() - counts.min() <= 2  # each as likely as any
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learner_takes_the_same_steps_from_a_recording(name, monkeypatch):
+    """And nothing in a step looks at a number, which a graph on a device could not."""
+    found = []
+    for recorded in (False, True):
+        system = made(name, local="attributes", dropout=0.2, **LEARNERS[name])
+        system.compiled = recorded
+        monkeypatch.setattr(recording, "Recording", Eager)
+        monkeypatch.setattr(recording, "recordable", lambda device: True)
+        adam = system.configure_optimizers()
+        batch = system.examples(TRAIN).batch(np.arange(0, 96, 6))
+        for step in range(3):
+            torch.manual_seed(step)
+            outputs = system.train().training_step(batch, step)
+            system.optimizer_zero_grad(0, step, adam)
+            system.backward(outputs["loss"])
+            adam.step()
+        assert (system.recording is not None) == recorded
+        found.append(system.state_dict())
+    plain, played = found
+    assert all(torch.equal(plain[key], played[key]) for key in plain)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU to record on")
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_graph_takes_the_same_steps(name):
+    """Crops and dropout drawn alike; compiled ones are drawn otherwise, so that they are left out."""
+    losses = []
+    for recorded in (False, True):
+        system = made(name, local="attributes", dropout=0.2, **LEARNERS[name]).cuda().train()
+        system.compiled = recorded
+        adam = system.configure_optimizers()
+        batch = system.examples(TRAIN).batch(np.arange(0, 96, 6)).to("cuda")
+        losses.append([])
+        for step in range(8):
+            torch.manual_seed(step)
+            outputs = system.training_step(batch, step)
+            losses[-1].append(outputs["shown"].item())
+            system.optimizer_zero_grad(0, step, adam)
+            system.backward(outputs["loss"])
+            adam.step()
+        assert (system.recording is not None) == recorded
+    assert losses[1] == pytest.approx(losses[0], rel=0.02)
+
+
+def test_the_ridge_is_kept_beside_the_prototypes():
+    """Of a network that learns its prototypes itself too."""
+    for name in ("fc", "pn"):
+        system = made(name)
+        trained(system, 20)
+        scores = system.validate(TEST)
+        features, labels = system.features(TRAIN)
+        prototypes = ridge(features, labels, system.attributes, system.config.ridge)
+        assert torch.equal(system.ridges, prototypes)
+        tested, classes = system.features(TEST)
+        right = [
+            max(UNSEEN, key=lambda c: torch.cosine_similarity(row, prototypes[c], dim=0)) == own
+            for row, own in zip(tested, classes, strict=True)
+        ]
+        assert scores["zsl_top1_ridge"] == pytest.approx(100 * np.mean(right))
+
+
+def test_a_handicap_makes_seen_classes_less_likely():
+    system = made("fc")
+    trained(system, 20)
+    plain = system.validate(TEST)
+    system.config = replace(system.config, handicap=10.0)
+    never = system.evaluate(TEST)
+    assert never["top1_among_all"] == plain["zsl_top1"] >= plain["top1_among_all"]
+    assert system.evaluate(TRAIN)["top1_among_all"] == 0
+    assert system.protocol()["handicap"] == 10.0
+
+
+def test_the_generalised_setting_joins_two_splits():
+    system = made("fc")
+    scores = {
+        "test_seen": {"top1_among_all": 60.0, "classes_learned": 100.0},
+        "test": {"top1_among_all": 30.0, "classes_learned": 0.0},
+    }
+    assert system.joined(scores)["test"] == scores["test"] | {
+        "gzsl_seen": 60.0,
+        "gzsl_unseen": 30.0,
+        "gzsl_harmonic": 40.0,
+    }
+    assert system.joined(scores)["test_seen"] == scores["test_seen"]
+    scores["test_seen"]["classes_learned"] = 70.0
+    assert system.joined(scores) == scores
+    assert system.joined({"val": {}}) == {"val": {}}
+
+
+def test_pictures_on_the_device_are_not_read_again():
+    class Counting(Patches):
+        read = 0
+
+        def images(self, indices):
+            type(self).read += len(indices)
+            return super().images(indices)
+
+    dataset = Counting(TRAIN.chosen)
+    system = made("fc", fit_steps=1)
+    system.start(dataset)
+    system.examples(dataset).resident(torch.device("cpu"))
+    assert Counting.read == len(dataset)
+    system.validate(TEST)
+    assert Counting.read == len(dataset)

@@ -11,8 +11,10 @@ class Reproduce:
 
     data: tuple[str, ...] = ()
     """The data, named as in `polymodal train`: one or several, in place of the study's own."""
+    rows: tuple[str, ...] = ()
+    """Make these rows alone, such as 'basic/FC*' or '*(strong)', beside those in the result file."""
     seeds: tuple[int, ...] = (0, 1, 2)
-    """Which seeds to train with."""
+    """Which seeds to train with; some rows take the first alone."""
     quick: bool = False
     """Prove the path in minutes: small models on a small world."""
     at_scale: bool = False

@@ -19,6 +19,7 @@ systems
 data
   scenes | two-objects | one-object          an embedded world, drawn on first use;
                                              add ,size=64,train=2000,val=200,test=200,seed=1
+  birds                                      drawn birds: classes, attributes, parts; zero-shot
   folder:PATH                                your images and captions; add ,size=128
   cub:PATH | awa2:PATH | sun:PATH            a zero-shot dataset in its own files; add its splits,
                                              ,splits=xlsa17/CUB, and if you like ,size=128,fold=1
@@ -34,7 +35,8 @@ class Where:
     """What to train on and where to leave it."""
 
     data: str
-    """scenes, two-objects, one-object, folder:PATH or the folder of a drawn set, then ,name=value …"""
+    """scenes, two-objects, one-object, birds, folder:PATH, cub:PATH or the folder of a drawn set, then
+    ,name=value …"""
     run: Path
     """The run directory to make, or to go on with."""
     features: Path | None = None

@@ -46,7 +46,7 @@ model = polymodal.load("{name}")
 ## How it was trained
 
 By `polymodal train {settings["system"]}` with the settings below, on {machine(metrics)}; the weights are \
-those of step {metrics["selected"]["step"]:.0f}, with the best `{metrics["monitor"]}` on validation. To \
+those of step {metrics["selected"]["step"]:.0f} ({metrics["protocol"]["selection"]}). To \
 ship it, matrices were rounded to half precision.{changed}
 
 ## Figures

@@ -61,6 +61,7 @@ class Encoder(nn.Module):
         pools: the pooling after each, or none.
         dense: the widths of the linear layers; the last is the global feature's, after its ReLU.
         size: pixels of a side of what is encoded.
+        dropout: share of the numbers that are left out before each linear layer.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class Encoder(nn.Module):
         pools: Sequence[nn.MaxPool2d | None],
         dense: Sequence[int],
         size: int,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.layers = nn.ModuleList(
@@ -80,7 +82,10 @@ class Encoder(nn.Module):
         self.dense = nn.Sequential()
         for wide, narrow in itertools.pairwise(widths):
             block = nn.Sequential(
-                nn.Linear(wide, narrow, bias=False), nn.BatchNorm1d(narrow), nn.ReLU()
+                nn.Dropout(dropout),
+                nn.Linear(wide, narrow, bias=False),
+                nn.BatchNorm1d(narrow),
+                nn.ReLU(),
             )
             self.dense.append(block)
         self.size, self.dim = size, dense[-1]
@@ -122,17 +127,19 @@ class Encoder(nn.Module):
         return list(zip(convolutions, self.pools, strict=True))
 
 
-def basic(size: int = 112, dim: int = 1024, slim: int = 1) -> Encoder:
+def basic(size: int = 112, dim: int = 1024, slim: int = 1, dropout: float = 0.0) -> Encoder:
     """The encoder after DCGAN: five convolutions of 4×4 about every other pixel (003, Table A.2).
 
     With `slim`, so many times fewer maps.
     """
     widths = (3, *thinned((64, 128, 256, 512, 1024), slim))
     layers = [nn.Conv2d(a, b, 4, 2, 1, bias=False) for a, b in itertools.pairwise(widths)]
-    return Encoder(layers, [None] * len(layers), [dim], size)
+    return Encoder(layers, [None] * len(layers), [dim], size, dropout)
 
 
-def alex(size: int = 112, dim: int = 1024, hidden: int = 4096, slim: int = 1) -> Encoder:
+def alex(
+    size: int = 112, dim: int = 1024, hidden: int = 4096, slim: int = 1, dropout: float = 0.0
+) -> Encoder:
     """The encoder after AlexNet: six convolutions of 3×3, four poolings (003, Table A.3).
 
     The table ends in two linear layers of 4096, the text in a feature of 1024 for all models (A.2):
@@ -141,7 +148,7 @@ def alex(size: int = 112, dim: int = 1024, hidden: int = 4096, slim: int = 1) ->
     widths = (3, *thinned((96, 192, 384, 384, 192, 192), slim))
     layers = [nn.Conv2d(a, b, 3, 1, 1, bias=False) for a, b in itertools.pairwise(widths)]
     pools = [nn.MaxPool2d(3, 2) if pooled else None for pooled in (1, 1, 0, 0, 1, 1)]
-    return Encoder(layers, pools, [hidden // slim, dim], size)
+    return Encoder(layers, pools, [hidden // slim, dim], size, dropout)
 
 
 def thinned(widths: Sequence[int], slim: int) -> list[int]:

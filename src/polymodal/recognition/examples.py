@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Int, Int64, UInt8
+from jaxtyping import Float, Int, Int64, UInt8
 from torch import Tensor
 
 from polymodal.data.batches import Batch
@@ -27,6 +27,26 @@ class PartnerBatch(ClassBatch):
     others: UInt8[Tensor, "b 3 h w"]
 
 
+class Kin:
+    """Which pictures are of one class: found for a whole batch at once, for a step takes no longer."""
+
+    def __init__(self, labels: Int64[np.ndarray, " n"]) -> None:
+        _, own, counts = np.unique(labels, return_inverse=True, return_counts=True)
+        self.rows = np.argsort(own, kind="stable")  # class after class
+        self.first, self.counts = (np.cumsum(counts) - counts)[own], counts[own]
+        self.rank = np.empty_like(own)  # which of its class a picture is
+        self.rank[self.rows] = np.arange(len(own))
+        self.rank -= self.first
+
+    def others(
+        self, indices: Int[np.ndarray, " b"], chance: Float[np.ndarray, " b"]
+    ) -> Int64[np.ndarray, " b"]:
+        """Another picture of each one's class, by numbers below 1; itself where there is none."""
+        which = (chance * (self.counts[indices] - 1)).astype(np.int64)
+        which += (which >= self.rank[indices]) & (self.counts[indices] > 1)  # past itself
+        return self.rows[self.first[indices] + which]
+
+
 class Pictured:
     """All pictures of a split with their classes; a batch reads those that it needs.
 
@@ -37,9 +57,8 @@ class Pictured:
     def __init__(self, dataset: Classed, partners: float | None = None) -> None:
         self.dataset, self.partners = dataset, partners
         self.labels = torch.from_numpy(np.asarray(dataset.labels))
-        self.members = {
-            label: np.flatnonzero(dataset.labels == label) for label in np.unique(dataset.labels)
-        }
+        self.kin = Kin(dataset.labels)
+        self.kept: Resident | None = None
 
     def __len__(self) -> int:
         return len(self.dataset)
@@ -57,24 +76,22 @@ class Pictured:
 
     def partners_of(self, indices: Int[np.ndarray, " b"]) -> Int64[np.ndarray, " b"]:
         """A picture of the same class for each, never itself where the class has another, or itself."""
-        chance = np.random.default_rng(indices.tolist())
-        found = indices.astype(np.int64)
-        for row in np.flatnonzero(chance.random(len(indices)) < (self.partners or 0.0)):
-            own = self.members[int(self.labels[found[row]])]
-            others = own[own != found[row]]
-            if len(others):
-                found[row] = chance.choice(others)
-        return found
+        chance = np.random.default_rng(indices)
+        paired = chance.random(len(indices)) < (self.partners or 0.0)
+        others = self.kin.others(indices, chance.random(len(indices)))
+        return np.where(paired, others, indices).astype(np.int64)
 
     def blocks(self, size: int = 256) -> Iterator[ClassBatch]:
         """All pictures in order, so many at once."""
+        source = self.kept or self
         for start in range(0, len(self), size):
             indices = np.arange(start, min(start + size, len(self)))
-            yield ClassBatch(self.images(indices), self.labels[start : start + size])
+            yield ClassBatch(source.images(indices), self.labels[start : start + size])
 
     def resident(self, device: torch.device) -> "Pictured":
-        """The same examples with their pictures on a device."""
-        return Resident(self, device)
+        """The same examples with their pictures on a device, which are not read again."""
+        self.kept = Resident(self, device)
+        return self.kept
 
 
 class Resident(Pictured):

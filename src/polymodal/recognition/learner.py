@@ -12,13 +12,13 @@ from torch.nn.functional import cross_entropy
 from polymodal.data.classes import classed, unit_attributes
 from polymodal.data.records import Dataset
 from polymodal.errors import PolymodalError
-from polymodal.metrics.zeroshot import top1
+from polymodal.metrics.zeroshot import harmonic, top1
 from polymodal.nn import scratch
 from polymodal.nn.augment import RandomCrop
 from polymodal.nn.scratch import Features
 from polymodal.recognition.examples import ClassBatch, Pictured
 from polymodal.recognition.local import LocalClassifier
-from polymodal.recognition.prototypes import Fitting, Prototypes, cosines, fitted
+from polymodal.recognition.prototypes import Fitting, Prototypes, cosines, fitted, ridge
 from polymodal.recognition.settings import Settings
 from polymodal.recording import Outputs, Recordable
 
@@ -36,6 +36,7 @@ class Learner(Recordable, ABC):
 
     attributes: Float[Tensor, "c a"]
     known: Bool[Tensor, " c"]
+    ridges: Float[Tensor, "c d"]
 
     def __init__(self, config: Settings, learned: dict[str, Any]) -> None:
         super().__init__()
@@ -43,7 +44,9 @@ class Learner(Recordable, ABC):
         classes, width = learned["classes"], learned["attributes"]
         self.crop = RandomCrop(config.crop, config.flip)
         size = round(learned["size"] * config.crop)
-        self.encoder = getattr(scratch, config.encoder)(size=size, dim=config.dim, slim=config.slim)
+        self.encoder = getattr(scratch, config.encoder)(
+            size=size, dim=config.dim, slim=config.slim, dropout=config.dropout
+        )
         self.local = (
             None
             if config.local == "none"
@@ -54,7 +57,8 @@ class Learner(Recordable, ABC):
         self.prototypes = Prototypes(width, config.dim)
         self.register_buffer("attributes", torch.zeros(classes, width))
         self.register_buffer("known", torch.zeros(classes, dtype=torch.bool))
-        self.train_split: Dataset | None = None
+        self.register_buffer("ridges", torch.zeros(classes, config.dim))
+        self.learned_from: Pictured | None = None
 
     # Training
 
@@ -67,7 +71,7 @@ class Learner(Recordable, ABC):
         data = classed(train)
         self.attributes.copy_(torch.from_numpy(unit_attributes(data.attributes)))
         self.known[torch.from_numpy(data.labels).unique()] = True
-        self.train_split = train
+        self.learned_from = Pictured(data, self.partners)
 
     def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
         """Take the encoder of another run."""
@@ -81,7 +85,8 @@ class Learner(Recordable, ABC):
         self.load_state_dict({k: weights[k] for k in own}, strict=False)
 
     def examples(self, dataset: Dataset) -> Pictured:
-        return Pictured(classed(dataset), self.partners)
+        own = self.learned_from
+        return own if own and own.dataset is dataset else Pictured(classed(dataset), self.partners)
 
     def training_step(self, batch: ClassBatch, batch_idx: int) -> Outputs:
         return self.stepped(self.step, batch)
@@ -108,7 +113,8 @@ class Learner(Recordable, ABC):
         return cross_entropy(logits.float().masked_fill(~self.known, -torch.inf), labels)
 
     def configure_optimizers(self) -> Any:
-        adam = torch.optim.Adam(self.parameters(), lr=self.config.lr)
+        on_gpu = self.device.type == "cuda"
+        adam = torch.optim.Adam(self.parameters(), lr=self.config.lr, fused=on_gpu)
         if not self.config.decay:
             return adam
         last = self.trainer.max_steps
@@ -130,13 +136,18 @@ class Learner(Recordable, ABC):
         return self.evaluate(dataset)
 
     def fit_prototypes(self) -> None:
-        """Prototypes for the features of the training images as they are now."""
-        if self.train_split is None:
+        """Prototypes of both kinds for the features of the training images as they are now."""
+        if self.learned_from is None:
             raise PolymodalError(
                 "Prototypes are fitted to the training images, which this model does not have. "
                 "Use `evaluate`, which takes those that were kept."
             )
-        features, labels = self.features(self.train_split)
+        features, labels = self.features(self.learned_from.dataset)
+        self.ridges.copy_(ridge(features, labels, self.attributes, self.config.ridge))
+        self.fit(features, labels)
+
+    def fit(self, features: Float[Tensor, "n d"], labels: Int[Tensor, " n"]) -> None:
+        """Prototypes by which classes are recognised."""
         how = Fitting(steps=self.config.fit_steps, lr=self.config.fit_lr)
         found = fitted(features, labels, self.attributes, how)
         self.prototypes.load_state_dict(found.state_dict())
@@ -148,19 +159,34 @@ class Learner(Recordable, ABC):
         scores = cosines(features, self.prototypes(self.attributes))
         here = torch.zeros_like(self.known)
         here[labels] = True
+        level = scores - self.config.handicap * self.known
         return {
             "zsl_top1": top1(scores, labels, here),
-            "top1_among_all": top1(scores, labels, torch.ones_like(here)),
+            "zsl_top1_ridge": top1(cosines(features, self.ridges), labels, here),
+            "top1_among_all": top1(level, labels, torch.ones_like(here)),
             "chance": 100 / int(here.sum()),
+            "classes_learned": 100 * self.known[here].float().mean().item(),
         }
+
+    def joined(self, scores: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+        """The same with the generalised setting (Xian et al., 2017), where `test_seen` has other images
+        of the classes that were learned from, and of no others."""
+        seen, unseen = scores.get("test_seen"), scores.get("test")
+        if not (seen and unseen and seen["classes_learned"] == 100):
+            return scores
+        both = seen["top1_among_all"], unseen["top1_among_all"]
+        told = {"gzsl_seen": both[0], "gzsl_unseen": both[1], "gzsl_harmonic": harmonic(*both)}
+        return {**scores, "test": unseen | told}
 
     @torch.no_grad()
     def features(self, dataset: Dataset) -> tuple[Float[Tensor, "n d"], Int[Tensor, " n"]]:
         """The global features of all pictures of a split, and their classes."""
         self.eval()
-        blocks = [block.to(self.device) for block in self.examples(dataset).blocks()]
-        found = [self.see(block.images).whole.float() for block in blocks]
-        return torch.cat(found), torch.cat([block.labels for block in blocks])
+        found, labels = [], []
+        for block in self.examples(dataset).blocks():
+            found.append(self.see(block.images.to(self.device)).whole.float())
+            labels.append(block.labels)
+        return torch.cat(found), torch.cat(labels).to(self.device)
 
     def symptoms(self, scores: dict[str, float]) -> list[str]:
         """What is wrong with features that score so, in plain words."""
@@ -176,5 +202,7 @@ class Learner(Recordable, ABC):
         return {
             "recognition": "cosine to prototypes from ℓ2-normalised attributes, fitted in "
             f"{self.config.fit_steps} steps at {self.config.fit_lr:g}",
+            "ridge": f"cosine to prototypes by ridge regression of weight {self.config.ridge:g}",
+            "handicap": self.config.handicap,
             "accuracy": "top-1, the mean over classes, among the classes of the split",
         }

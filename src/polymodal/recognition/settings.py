@@ -31,19 +31,27 @@ class Settings:
     """Adam's learning rate."""
     decay: bool = False
     """Let the rate fall to nothing along a cosine."""
+    dropout: float = 0.0
+    """Share of the numbers left out before each of the encoder's linear layers, and before FC's labels."""
     fit_steps: int = 100
     """Steps in which prototypes are fitted; with many they know the training classes by heart."""
     fit_lr: float = 1e-3
     """Adam's rate in them."""
+    ridge: float = 1.0
+    """Weight of the ridge by which prototypes are found in closed form, beside the others."""
+    handicap: float = 0.0
+    """What cosines of seen classes lose where all classes may be named (calibrated stacking)."""
 
     def __post_init__(self) -> None:
-        for name in ("dim", "slim", "lr", "fit_steps", "fit_lr"):
+        for name in ("dim", "slim", "lr", "fit_steps", "fit_lr", "ridge"):
             if not getattr(self, name) > 0:
                 raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
         if not self.local_weight >= 0:
             raise PolymodalError(f"local_weight must be 0 or more, not {self.local_weight}.")
         if not 0 < self.crop <= 1:
             raise PolymodalError(f"crop is a share of the side, up to 1, not {self.crop}.")
+        if not 0 <= self.dropout < 1:
+            raise PolymodalError(f"dropout is a share, from 0 to below 1, not {self.dropout}.")
 
 
 def learn(config: Settings, train: Dataset) -> dict[str, Any]:

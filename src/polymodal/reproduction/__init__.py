@@ -1,13 +1,14 @@
 """A study made again: every recipe × seed × dataset trained, measured and put into one table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from polymodal import jobs
 from polymodal.errors import PolymodalError
 from polymodal.reproduction.choosing import as_before, settled, trials_of, try_out
 from polymodal.reproduction.crew import run_all
+from polymodal.reproduction.joining import common, joined
 from polymodal.reproduction.making import Made, make
 from polymodal.reproduction.tasks import (
     Accelerator,
@@ -18,13 +19,14 @@ from polymodal.reproduction.tasks import (
     train_alone,
 )
 from polymodal.results import Results, read, summary, write
-from polymodal.studies import Study, named, rows_for
+from polymodal.studies import Study, brought, matching, named, rows_for
 
 
 def reproduce(
     name: str,
     *,
     data: Sequence[str] = (),
+    rows: Sequence[str] = (),
     seeds: Sequence[int] = (0, 1, 2),
     quick: bool = False,
     at_scale: bool = False,
@@ -38,13 +40,74 @@ def reproduce(
 
     Settings that are left to choice are tried first, with the first seed, and chosen by the
     validation split; or taken from an earlier result file, `chosen`. Killed, the same call goes on.
-    What several studies share is trained once.
+    What several studies share is trained once. With patterns for `rows`, those rows alone are made,
+    and each joins the others in the result file as it comes.
     """
     study = named(name)
     where = tuple(data) or ((study.quick_data,) if quick else study.data)
-    if not where:
+    check(name, study, where, seeds, processes)
+    folder = folder / "quick" if quick else folder
+    recipes = {one: rows_for(study, one, quick=quick, at_scale=at_scale) for one in where}
+    tasks = [
+        Task(study=name, recipe=r, seed=seed, data=one, folder=folder, accelerator=accelerator)
+        for one, all_rows in recipes.items()
+        for r in matching(all_rows, rows)
+        for seed in seeds[: r.seeds]
+    ]
+    path = out or folder / f"{name}.json"
+    earlier = read(path) if rows and path.exists() else None
+    order = [row.label for all_rows in recipes.values() for row in all_rows]
+    made: list[Made] = []
+
+    def table(made: Sequence[Made]) -> Results:
+        found = collect(name, study, made)
+        return joined(earlier, found, order) if earlier else found
+
+    def add(one: Made) -> None:
+        made.append(one)
+        if rows:  # so that a command that is cut short leaves what it has made
+            write(path, table(made))
+
+    tasks = prepared(tasks, seeds[0], processes, chosen)
+    results = table(run_all(make, tasks, processes, add))
+    if study.conclusion:
+        results = replace(results, findings=study.conclusion(results.rows, path))
+    write(path, results)
+    tell(study, results, path, quick)
+    return results
+
+
+def prepared(tasks: list[Task], seed: int, processes: int, chosen: Path | None) -> list[Task]:
+    """Tasks whose settings are chosen, with one seed, whose features are computed, and whose runs are
+    trained where several rows need them."""
+    if chosen:
+        earlier = read(chosen)
+        tasks = [as_before(task, earlier) for task in tasks]
+    for task, encoder in {(t.data, e): (t, e) for t in tasks for e in encoders(t.recipe)}.values():
+        features_of(task.data, encoder, task.folder, task.accelerator)
+    while trials := trials_of(tasks, seed):  # first phases first
+        scored = run_all(try_out, trials, processes)
+        tasks = [settled(task, scored) for task in tasks]
+    run_all(train_alone, shared(tasks), processes)
+    return tasks
+
+
+def tell(study: Study, results: Results, path: Path, quick: bool) -> None:
+    """Print the table and what was found of it."""
+    title = results.study + (", quick path (these figures mean nothing)" if quick else "")
+    summary(results, study.metrics or None).print(f"{title}: {study.about}")
+    for what, figures in results.findings.items():
+        jobs.say(f"{what}: " + ", ".join(f"{key} {value:.3g}" for key, value in figures.items()))
+    jobs.say(f"Wrote {path}. Next: polymodal results {path}")
+
+
+def check(
+    name: str, study: Study, data: Sequence[str], seeds: Sequence[int], processes: int
+) -> None:
+    """Refuse what cannot be made, before anything is trained."""
+    if not data:
         raise PolymodalError(f"{name} needs data: give --data, for instance folder:PATH.")
-    if study.drawn and any(one.startswith("folder:") for one in where):
+    if study.drawn and any(map(brought, data)):
         raise PolymodalError(
             f"{name} needs the objects and boxes of a drawn world, which a folder does not have. "
             f"Leave --data out, or give a world such as {study.quick_data}."
@@ -53,34 +116,11 @@ def reproduce(
         raise PolymodalError("--seeds needs at least one seed, such as --seeds 0.")
     if processes < 1:
         raise PolymodalError(f"--processes must be at least 1, not {processes}.")
-    folder = folder / "quick" if quick else folder
-    tasks = [
-        Task(study=name, recipe=r, seed=seed, data=one, folder=folder, accelerator=accelerator)
-        for one in where
-        for r in rows_for(study, one, quick=quick, at_scale=at_scale)
-        for seed in seeds
-    ]
-    if chosen:
-        earlier = read(chosen)
-        tasks = [as_before(task, earlier) for task in tasks]
-    for one, encoder in dict.fromkeys((t.data, e) for t in tasks for e in encoders(t.recipe)):
-        features_of(one, encoder, folder, accelerator)
-    while trials := trials_of(tasks, seeds[0]):  # first phases first
-        scored = run_all(try_out, trials, processes)
-        tasks = [settled(task, scored) for task in tasks]
-    run_all(train_alone, shared(tasks), processes)
-    results = collect(name, study, run_all(make, tasks, processes))
-    path = out or folder / f"{name}.json"
-    write(path, results)
-    title = f"{name}, quick path (these figures mean nothing)" if quick else name
-    summary(results, study.metrics or None).print(f"{title}: {study.about}")
-    jobs.say(f"Wrote {path}. Next: polymodal results {path}")
-    return results
 
 
 def collect(name: str, study: Study, made: Sequence[Made]) -> Results:
     """The result file of rows, each of which knows what it was trained on and how."""
-    by_row = {f"{one.row.name}, {one.row.data}": one.metrics for one in made}
+    by_row = {f"{one.row.label}, {one.row.data}": one.metrics for one in made}
     return Results(
         study=name,
         command=jobs.command_line(),
@@ -90,15 +130,3 @@ def collect(name: str, study: Study, made: Sequence[Made]) -> Results:
         rows=[one.row for one in made],
         paper=study.paper,
     )
-
-
-def common(by_row: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """What all rows share; what differs is listed by row, so that nobody overlooks it."""
-    every = list(by_row.values())
-    shared = {k: v for k, v in every[0].items() if all(p.get(k) == v for p in every)}
-    shared.pop("seed", None)
-    differing = {
-        name: {k: v for k, v in protocol.items() if k not in shared and k != "seed"}
-        for name, protocol in by_row.items()
-    }
-    return {**shared, **({"by_row": differing} if any(differing.values()) else {})}

@@ -35,7 +35,9 @@ def trials_of(tasks: Sequence[Task], seed: int) -> list[Task]:
         names, values = zip(*phase.choices, strict=True)
         for combined in product(*values):
             chosen = dict(zip(names, combined, strict=True))
-            found.append(replace(task, recipe=given(phase, chosen), chosen=chosen))
+            trial = given(phase, chosen)  # which leaves the validation split to be judged by
+            trial = replace(trial, training=replace(trial.training, final=False))
+            found.append(replace(task, recipe=trial, chosen=chosen))
     return found
 
 
@@ -54,12 +56,12 @@ def try_out(task: Task) -> Trial:
     jobs.say(str(task))
     metrics = Run(train(task, task.recipe)).metrics
     score = metrics["selected"][metrics["monitor"]]
-    return Trial(data=task.data, name=task.recipe.name, settings=task.chosen, score=score)
+    return Trial(data=task.data, name=task.recipe.label, settings=task.chosen, score=score)
 
 
 def settled(task: Task, trials: Sequence[Trial]) -> Task:
     """A task with the settings of its row that scored best on the validation split."""
-    own = [t for t in trials if (t.data, t.name) == (task.data, task.recipe.name)]
+    own = [t for t in trials if (t.data, t.name) == (task.data, task.recipe.label)]
     if not own:
         return task
     best = max(own, key=lambda trial: trial.score)
@@ -82,7 +84,7 @@ def prefix(recipe: Recipe) -> str:
 def as_before(task: Task, earlier: Results) -> Task:
     """A task with the settings that an earlier result file chose for its row; those of a second phase
     that it does not have stay open."""
-    row = f"{task.recipe.name}, {task.data}"
+    row = f"{task.recipe.label}, {task.data}"
     found = earlier.protocol.get("by_row", {}).get(row, {})
     recipe, chosen = task.recipe, found.get("chosen", {})
     while own := {name: f"{prefix(recipe)}{name}" for name, _ in open_phase(recipe).choices}:

@@ -13,18 +13,28 @@ from polymodal.reproduction.tasks import Task
 T = TypeVar("T")
 
 
-def run_all(work: Callable[[Task], T], tasks: Sequence[Task], processes: int) -> list[T]:
-    """Work on every task and give what comes of it in their order; several at a time where asked."""
+def run_all(
+    work: Callable[[Task], T],
+    tasks: Sequence[Task],
+    processes: int,
+    each: Callable[[T], None] = lambda made: None,
+) -> list[T]:
+    """Work on every task and give what comes of it in their order; several at a time where asked.
+    `each` is told of what comes as it comes."""
     if processes == 1 or len(tasks) < 2:
-        return [work(task) for task in tasks]
+        found = []
+        for task in tasks:
+            found.append(work(task))
+            each(found[-1])
+        return found
     context = get_context("spawn")  # CUDA does not survive a fork
     with ProcessPoolExecutor(processes, mp_context=context, initializer=hush) as pool:
         waiting = {pool.submit(work, task): task for task in tasks}
-        follow(waiting)
+        follow(waiting, each)
         return [future.result() for future in waiting]
 
 
-def follow(waiting: Mapping["Future[Any]", Task]) -> None:
+def follow(waiting: Mapping["Future[Any]", Task], each: Callable[[Any], None]) -> None:
     """Say what is finished as it comes; what failed is told at the end, when the rest is safe."""
     failed: list[str] = []
     for place, future in enumerate(as_completed(waiting), 1):
@@ -32,6 +42,8 @@ def follow(waiting: Mapping["Future[Any]", Task]) -> None:
         label = str(waiting[future])
         if error:
             failed.append(f"{label}: {type(error).__name__}: {error}")
+        else:
+            each(future.result())
         jobs.say(f"[{place} of {len(waiting)}] {label}{' FAILED' if error else ''}")
     if failed:
         raise PolymodalError(

@@ -1,5 +1,6 @@
 """A row trained and measured."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,9 +28,15 @@ def make(task: Task) -> Made:
     metrics = Run(run).metrics
     study = named(task.study)
     probe = task.recipe.probe or study.probe or study.figure
-    scores = measure(task, run, probe) if probe else metrics["scores"]["test"]
+    scores = measure(task, run, probe) if probe else metrics["scores"][study.split]
     scores = by_folds(scores) if study.folds else scores
-    row = Row(name=task.recipe.name, data=task.data, seed=task.seed, metrics=scores)
+    row = Row(
+        name=task.recipe.name,
+        data=task.data,
+        seed=task.seed,
+        metrics=scores,
+        block=task.recipe.block,
+    )
     told = {"chosen": dict(task.chosen), "tried": dict(task.tried)} if task.chosen else {}
     told |= {"symptoms": metrics["symptoms"]} if metrics["symptoms"] else {}
     return Made(row=row, metrics={**metrics, "protocol": {**metrics["protocol"], **told}})
@@ -51,7 +58,7 @@ def measure(task: Task, run: Path, probe: Probe) -> dict[str, float]:
 
 def picture(task: Task) -> Path:
     """Where the figure of a row is drawn."""
-    words = (task.recipe.name.replace(" ", "-"), str(task.seed))
+    words = (re.sub(r"[^\w+=.]+", "-", task.recipe.label).strip("-"), str(task.seed))
     return task.folder / f"{task.study}-{'-'.join(words)}.png"
 
 

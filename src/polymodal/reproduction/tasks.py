@@ -1,5 +1,6 @@
 """One row of a table: what it is made of, where its runs lie, and its training, phase after phase."""
 
+import gc
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -31,7 +32,7 @@ class Task:
 
     def __str__(self) -> str:
         told = "".join(f", {name} {value:g}" for name, value in self.chosen.items())
-        return f"{self.study}: {self.recipe.name}{told}, seed {self.seed}, {self.data}"
+        return f"{self.study}: {self.recipe.label}{told}, seed {self.seed}, {self.data}"
 
 
 def train(task: Task, recipe: Recipe) -> Path:
@@ -51,6 +52,7 @@ def train(task: Task, recipe: Recipe) -> Path:
         run=run,
     )
     Run(run).tidy()
+    gc.collect()  # trainer and system hold each other, and with them what lies on the device
     return run
 
 

@@ -4,18 +4,24 @@ A module here has `STUDIES`, its studies by name; `gaussian.py`'s `table1` is `g
 """
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 from polymodal import catalogue
+from polymodal.data.sources import parse
+from polymodal.data.zeroshot import READERS
 from polymodal.errors import unknown
-from polymodal.results import PaperRow
+from polymodal.results import Metrics, PaperRow, Row, labelled
 from polymodal.training import Training
 
 Probe = Callable[..., dict[str, float]]
 """What is asked of a trained system, given the splits of its data and, where the recipe has one, the
 system beside it; a figure is also told where to draw."""
+Conclusion = Callable[[Sequence[Row], Path], Mapping[str, Metrics]]
+"""What is found of all rows of a table together, and drawn of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +44,15 @@ class Recipe:
     choices: tuple[tuple[str, tuple[Any, ...]], ...] = ()
     """Settings that the validation split chooses, each with its values; of two phases, the first one's
     are chosen first."""
+    block: str | None = None
+    """The part of the table that it stands in, where rows of one name stand in several."""
+    seeds: int | None = None
+    """How many of the seeds it is trained with, at most."""
+
+    @property
+    def label(self) -> str:
+        """Its name, with its block."""
+        return labelled(self.name, self.block)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +76,10 @@ class Study:
     """What is measured; by default the scores of a run."""
     figure: Probe | None = None
     """What is drawn and measured, in place of a probe."""
+    conclusion: Conclusion | None = None
+    """What is found of all rows together."""
+    split: str = "test"
+    """The split whose scores the table has, where nothing else is measured."""
     folds: bool = False
     """Whether the table has means over folds (of 1000 images), where the test split has several."""
     paper: tuple[PaperRow, ...] = ()
@@ -76,7 +95,32 @@ def rows_for(
         return study.quick
     if at_scale and study.at_scale:
         return study.at_scale
-    return study.recipes if data.startswith("folder:") or not study.worlds else study.worlds
+    return study.recipes if brought(data) or not study.worlds else study.worlds
+
+
+def brought(data: str) -> bool:
+    """Whether a dataset is the user's own files, not a world.
+
+    >>> brought("cub:CUB.zip,splits=xlsa17/CUB"), brought("birds,size=64")
+    (True, False)
+    """
+    kind, colon, _ = parse(data)[0].partition(":")
+    return bool(colon) and kind in ("folder", *READERS)
+
+
+def matching(rows: Sequence[Recipe], patterns: Sequence[str]) -> tuple[Recipe, ...]:
+    """The rows that some pattern matches, by name or by name and block; all where there are none."""
+    for pattern in patterns:
+        if not any(matches(row, pattern) for row in rows):
+            raise unknown("row", pattern, [row.label for row in rows])
+    return tuple(
+        row for row in rows if not patterns or any(matches(row, pattern) for pattern in patterns)
+    )
+
+
+def matches(row: Recipe, pattern: str) -> bool:
+    """Whether a row is meant by a pattern such as 'basic/*' or '*(strong)'."""
+    return fnmatchcase(row.name, pattern) or fnmatchcase(row.label, pattern)
 
 
 def names() -> list[str]:

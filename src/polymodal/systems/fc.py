@@ -20,9 +20,6 @@ __all__ = ["Config", "build", "learn"]
 class Config(Settings):
     """An encoder that learns labels."""
 
-    dropout: float = 0.0
-    """Dropout of the features before the labels are told."""
-
 
 class FullySupervised(Learner):
     """The cross-entropy of the labels."""

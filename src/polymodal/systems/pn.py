@@ -7,7 +7,7 @@ other classes (Snell et al., 2017).
 from dataclasses import dataclass
 from typing import Any
 
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from polymodal.errors import PolymodalError
@@ -41,8 +41,8 @@ class PrototypicalNetwork(Learner):
         near = cosines(features.whole, self.prototypes(self.attributes))
         return self.surprise(self.config.scale * near, batch.labels)
 
-    def fit_prototypes(self) -> None:
-        """They are learned with the features."""
+    def fit(self, features: Float[Tensor, "n d"], labels: Int[Tensor, " n"]) -> None:
+        """Its prototypes are learned with the features."""
 
 
 def build(config: Config, learned: dict[str, Any]) -> PrototypicalNetwork:

@@ -1,0 +1,82 @@
+"""What goes with accuracy over all rows of a table: correlations, and a scatter plot of them."""
+
+import statistics
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import torch
+
+from polymodal.diagnosis.ratio import correlation
+from polymodal.figures.scatter import Cloud, Dot, scatter
+from polymodal.results import Metrics, Row
+
+ACCURACY = "zsl_top1"
+FEWEST = 3
+"""With two rows r is 1 or −1, whatever they are."""
+
+
+def related(
+    rows: Sequence[Row], out: Path, *, metric: str, axis: str, aside: Sequence[str] = ()
+) -> dict[str, Metrics]:
+    """Pearson's r of a metric and accuracy over the rows of each block, a row the mean of its seeds: of
+    all, of those with the basic encoder, and of these without some models; drawn beside the file."""
+    found: dict[str, Metrics] = {}
+    clouds = []
+    for block in dict.fromkeys(row.block or "" for row in rows):
+        dots = [dot(own, metric) for own in seeds_of(rows, block)]
+        scopes: dict[str, Callable[[Dot], bool]] = {
+            block: lambda one: True,
+            f"{block}, basic": is_basic,
+            f"{block}, basic without {' '.join(aside)}": lambda one: (
+                is_basic(one) and model_of(one.name) not in aside
+            ),
+        }
+        for name, counts in scopes.items():
+            chosen = [one for one in dots if counts(one)]
+            if len(chosen) >= FEWEST and varied(chosen):
+                found[name] = strength(chosen)
+        told = f"r = {found[block]['r']:.2f}" if block in found else ""
+        clouds.append(Cloud(title=block, note=told, dots=dots))
+    scatter(clouds, x=axis, y="zero-shot top-1 in %", out=out.with_suffix(".png"))
+    return found
+
+
+def seeds_of(rows: Sequence[Row], block: str) -> list[list[Row]]:
+    """The rows of a block, those of one name together."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        if (row.block or "") == block:
+            groups.setdefault((row.name, row.data), []).append(row)
+    return list(groups.values())
+
+
+def dot(own: Sequence[Row], metric: str) -> Dot:
+    """The mean over seeds of one row; its kind is its local loss."""
+    x, y = (statistics.fmean(row.metrics[m] for row in own) for m in (metric, ACCURACY))
+    name, _, loss = own[0].name.partition("+")
+    return Dot(name=name, kind=loss or "no local loss", x=x, y=y)
+
+
+def varied(dots: Sequence[Dot]) -> bool:
+    """Whether the rows differ in both, without which r has no value."""
+    return len({one.x for one in dots}) > 1 and len({one.y for one in dots}) > 1
+
+
+def strength(dots: Sequence[Dot]) -> Metrics:
+    """Pearson's r, its p, and of how many rows."""
+    r, p = correlation(torch.tensor([d.x for d in dots]), torch.tensor([d.y for d in dots]))
+    return {"r": r, "p": p, "rows": len(dots)}
+
+
+def is_basic(one: Dot) -> bool:
+    """Whether a row has the basic encoder."""
+    return one.name.startswith("basic/")
+
+
+def model_of(name: str) -> str:
+    """The model of a row's name, without its encoder.
+
+    >>> model_of("basic/VAE")
+    'VAE'
+    """
+    return name.partition("/")[2]

@@ -1,0 +1,195 @@
+"""The studies of zero-shot learning: fair rows, the thesis's figures, what goes with accuracy."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polymodal.reproduction import reproduce
+from polymodal.reproduction.tasks import Task, place
+from polymodal.results import Row, read
+from polymodal.studies import named
+from polymodal.studies.zeroshot import EPOCHS, RECONSTRUCTING, TABLE, TWICE
+from polymodal.studies.zeroshot.conclusions import related
+
+STUDIES = ("cub", "local", "tre", "parts", "heatmaps", "plateau", "choices")
+
+
+def run_of(recipe):
+    task = Task(
+        study="", recipe=recipe, seed=0, data="birds", folder=Path("runs"), accelerator="cpu"
+    )
+    return place(task, recipe)
+
+
+@pytest.mark.parametrize("block", EPOCHS)
+def test_a_block_has_every_row_of_the_table(block):
+    rows = [row for row in TABLE if row.block == block]
+    assert len({row.name for row in rows}) == len(rows) == 40
+    assert len({run_of(row) for row in rows}) == 40
+    for row in rows:
+        once = "alex" in row.name or row.name.split("/")[1].partition("+")[0] in RECONSTRUCTING
+        assert row.seeds == (1 if once else None)
+        assert row.training.final  # on all seen classes, nothing selected
+
+
+@pytest.mark.parametrize("block", EPOCHS)
+@pytest.mark.parametrize("encoder", ["basic", "alex"])
+def test_all_rows_of_an_encoder_encode_as_many_pictures(block, encoder):
+    rows = [row for row in TABLE if row.block == block and row.model.encoder == encoder]
+    encoded = {row.training.epochs * (2 if row.system in TWICE else 1) for row in rows}
+    assert encoded == {EPOCHS[block][encoder]}
+    assert len({(row.training.batch_size, row.model.lr, row.model.flip) for row in rows}) == 1
+
+
+def test_what_is_as_written_is_what_is_written():
+    """003, A.2 and A.7."""
+    for row in TABLE:
+        if row.block == "as-written":
+            model = row.model
+            assert (row.training.batch_size, model.lr, model.crop, model.dim) == (
+                64,
+                1e-4,
+                0.875,
+                1024,
+            )
+            assert not (model.flip or model.decay or model.dropout)
+            if row.system in ("dim", "cmdim"):
+                assert model.bound == "donsker-varadhan"
+
+
+def test_the_thesis_is_quoted():
+    paper = {row.name: row.metrics for row in named("zeroshot/cub").paper}
+    assert len(paper) == 2 * (9 * 3 + 1)
+    assert paper["alex/CMDIM(p=1)+AC"] == {"zsl_top1": 40.11, "tre_ratio": 0.649}
+    assert paper["basic/CMDIM(p=0.5)+AC"] == {"zsl_top1": 35.15, "parts_f1": 0.397}
+    assert paper["basic/PN"] == {"zsl_top1": 26.29, "parts_f1": 0.288}
+    best = {e: max((r for r in paper if e in r), key=lambda r: paper[r]["zsl_top1"]) for e in
+            ("alex", "basic")}  # fmt: skip
+    assert best == {"alex": "alex/CMDIM(p=1)+AC", "basic": "basic/CMDIM(p=0.5)+AC"}  # in bold there
+    ours = {row.name for row in TABLE}
+    assert ours - paper.keys() == {"basic/PN+AC", "basic/PN+LC", "alex/PN+AC"}
+    places = {row.name: row.metrics for row in named("zeroshot/local").paper}
+    assert places["alex/CMDIM(p=1)"]["representations_pool"] == 34.11
+    assert places["alex/CMDIM(p=1)"]["predictions_pool"] == 13.51
+
+
+def test_studies_of_the_same_rows_share_their_runs():
+    table = {run_of(row) for row in TABLE}
+    for name in ("tre", "parts", "heatmaps"):
+        assert {run_of(row) for row in named(f"zeroshot/{name}").recipes} <= table
+    plateau = {row.name: run_of(row) for row in named("zeroshot/plateau").recipes}
+    assert [name for name, run in plateau.items() if run in table] == [
+        "alex/FC+AC ×1",
+        "alex/CMDIM(p=1)+AC ×1",
+    ]
+    assert not any(row.training.final for row in named("zeroshot/choices").recipes)
+
+
+def rows_of(values, block="strong"):
+    return [
+        Row(name=name, data="cub", seed=seed, metrics={"m": x, "zsl_top1": y}, block=block)
+        for name, seeds in values.items()
+        for seed, (x, y) in enumerate(seeds)
+    ]
+
+
+def test_rows_are_correlated_by_their_means(tmp_path):
+    values = {
+        "basic/FC": [(0.8, 30.0), (0.6, 34.0)],
+        "basic/FC+AC": [(0.6, 36.0)],
+        "basic/VAE": [(1.1, 30.0)],
+        "basic/DIM": [(0.9, 25.0)],
+        "alex/FC": [(0.5, 41.0)],
+    }
+    found = related(rows_of(values), tmp_path / "t.json", metric="m", axis="M", aside=("VAE",))
+    means = np.array([np.mean(seeds, axis=0) for seeds in values.values()])
+    scopes = {
+        "strong": [0, 1, 2, 3, 4],
+        "strong, basic": [0, 1, 2, 3],
+        "strong, basic without VAE": [0, 1, 3],
+    }
+    assert list(found) == list(scopes)
+    for name, some in scopes.items():
+        assert found[name]["r"] == pytest.approx(np.corrcoef(means[some].T)[0, 1])
+        assert found[name]["rows"] == len(some)
+        assert 0 <= found[name]["p"] <= 1
+    assert (tmp_path / "t.png").read_bytes()[1:4] == b"PNG"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"basic/FC": [(0.8, 30.0)], "basic/PN": [(0.6, 34.0)]},
+        {name: [(0.8, 10.0 * n)] for n, name in enumerate(("FC", "PN", "DIM"))},
+    ],
+)
+def test_nothing_is_said_of_few_rows_or_of_equal_ones(values, tmp_path):
+    assert related(rows_of(values), tmp_path / "t.json", metric="m", axis="M") == {}
+
+
+def test_each_block_is_correlated_by_itself(tmp_path):
+    rising = {f"basic/{n}": [(n, n)] for n in range(4)}
+    falling = {f"basic/{n}": [(n, -n)] for n in range(4)}
+    rows = rows_of(rising, "one") + rows_of(falling, "two")
+    found = related(rows, tmp_path / "t.json", metric="m", axis="M")
+    assert found["one"]["r"] == pytest.approx(1)
+    assert found["two"]["r"] == pytest.approx(-1)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("zeroshot")
+
+
+FEW = {"local": "alex/FC", "plateau": "*CMDIM*1", "choices": "*PN*0.5, ×1", "heatmaps": "basic/FC"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("study", STUDIES)
+def test_the_quick_path_of_every_study(study, folder):
+    """Of a few rows; all of them take about a minute."""
+    how = {"quick": True, "folder": folder, "accelerator": "cpu"}
+    rows = (FEW.get(study, "basic/FC*"),)
+    found = reproduce(f"zeroshot/{study}", rows=rows, **how)
+    for row in found.rows:
+        assert set(named(f"zeroshot/{study}").metrics) <= row.metrics.keys()
+    if study == "heatmaps":
+        assert (folder / "quick/zeroshot/heatmaps-basic-FC-strong-0.png").stat().st_size > 1000
+    if study in ("tre", "parts"):
+        assert (folder / f"quick/zeroshot/{study}.png").stat().st_size > 1000
+
+
+@pytest.mark.slow
+def test_a_table_is_made_part_by_part(tmp_path):
+    how = {"quick": True, "folder": tmp_path, "accelerator": "cpu"}
+    first = reproduce("zeroshot/cub", rows=("basic/PN",), **how)
+    assert [row.label for row in first.rows] == ["basic/PN (as-written)", "basic/PN (strong)"]
+    assert [row.block for row in first.rows] == ["as-written", "strong"]
+    whole = reproduce("zeroshot/cub", rows=("basic/FC (strong)",), **how)
+    labels = ["basic/PN (as-written)", "basic/FC (strong)", "basic/PN (strong)"]
+    assert [row.label for row in whole.rows] == labels
+    assert read(tmp_path / "quick/zeroshot/cub.json").rows == whole.rows
+    assert [whole.rows[0], whole.rows[2]] == first.rows
+    told = whole.protocol
+    assert told["selection"].startswith("none: the last step")
+
+
+@pytest.mark.slow
+def test_a_command_that_is_cut_short_leaves_the_rows_it_made(tmp_path, monkeypatch):
+    import polymodal.reproduction as reproduction
+
+    make = reproduction.make
+
+    def cut(task):
+        if task.recipe.name == "basic/FC+AC":
+            raise KeyboardInterrupt
+        return make(task)
+
+    monkeypatch.setattr(reproduction, "make", cut)
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(
+            "zeroshot/cub", rows=("basic/FC*",), quick=True, folder=tmp_path, accelerator="cpu"
+        )
+    (row,) = read(tmp_path / "quick/zeroshot/cub.json").rows
+    assert row.label == "basic/FC (as-written)"
