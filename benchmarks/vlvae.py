@@ -27,7 +27,7 @@ from polymodal.data.sayings import ResidentSayings, SayingBatch, Sayings, words_
 from polymodal.nn.residual import InstanceNorm
 from polymodal.systems import vlvae
 from polymodal.systems.vlvae.system import VLVAE
-from polymodal.training import Training, compile_parts
+from polymodal.training import Training, compile_parts, record_steps
 from timing import Clock, as_trained, compared, descent, parser, show, write
 
 PLAIN, FIRST, SECOND = "plain", "stage one", "stage two"
@@ -77,8 +77,9 @@ def steps_of(options: argparse.Namespace) -> dict[str, Callable[[], None]]:
     clocks = {PLAIN: Clock(0), FIRST: Clock(0), SECOND: Clock(999)}
     systems = {name: built(sayings, clock, options.device) for name, clock in clocks.items()}
     make_plain(systems[PLAIN].model)
-    if options.compile:
-        for name in (FIRST, SECOND):
+    for name in (FIRST, SECOND):
+        record_steps(systems[name])
+        if options.compile:
             compile_parts(systems[name])
     return {name: step_of(system, name, resident, options) for name, system in systems.items()}
 

@@ -27,7 +27,7 @@ from torch.utils.data import DataLoader, Dataset
 from polymodal.data import birds
 from polymodal.recognition.examples import PartnerBatch, Pictured, Resident
 from polymodal.systems import cmdim
-from polymodal.training import Training, compile_parts
+from polymodal.training import Training, compile_parts, record_steps
 from timing import Clock, as_trained, compared, descent, parser, show, write
 
 PLAIN, RECORDED, OURS = "plain", "recorded", "ours"
@@ -78,7 +78,8 @@ def steps_of(options: argparse.Namespace) -> dict[str, Callable[[], None]]:
     train = birds.named(size=options.size, train=options.images).splits()["train"]
     systems = {name: built(train, options) for name in (PLAIN, RECORDED, OURS)}
     resident = systems[OURS].examples(train).resident(torch.device(options.device))
-    systems[RECORDED].compiled = True
+    for name in (RECORDED, OURS):
+        record_steps(systems[name])
     if options.compile:
         compile_parts(systems[OURS])
     return {name: step_of(system, name, resident, options) for name, system in systems.items()}

@@ -70,7 +70,7 @@ DOORS: dict[str, set[str]] = {
     "checkpoints": set(),
     "progress": set(),
     "survival": {"checkpoints", "training", "hardware"},  # (training: its type alone)
-    "training": {"data", "checkpoints", "progress", "survival", "hardware"},
+    "training": {"data", "checkpoints", "progress", "survival", "hardware", "recording"},
     "runs": {"polymodal"},  # its version
     # (report: its sheet of pictures; jobs, loading: where an encoder and its data are opened)
     "diagnosis": {

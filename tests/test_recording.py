@@ -46,7 +46,7 @@ def pair(train):
 def test_a_system_takes_the_same_steps_from_a_recording(train, monkeypatch):
     plain, recorded, batch = pair(train)
     losses, weights = trained(plain, batch)
-    recorded.compiled = True
+    recorded.recorded = True
     monkeypatch.setattr(recording, "Recording", Eager)
     monkeypatch.setattr(recording, "recordable", lambda device: True)
     found, others = trained(recorded, batch)
@@ -60,7 +60,7 @@ def test_a_system_takes_the_same_steps_from_a_recording(train, monkeypatch):
 def test_a_graph_takes_the_same_steps(train, compiled):
     plain, recorded, batch = pair(train)
     losses, weights = trained(plain, batch, "cuda")
-    recorded.compiled = True
+    recorded.recorded = True
     if compiled:
         compile_parts(recorded)
     with products("highest"):

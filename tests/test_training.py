@@ -5,12 +5,15 @@ import itertools
 import pytest
 import torch
 
+from polymodal import recording
 from polymodal.errors import PolymodalError
 from polymodal.retrieval import Retrieval
 from polymodal.runs import Run
 from polymodal.survival import Survival, step_seed
 from polymodal.training import OPERATIONAL, Training
+from recordings import Eager
 from toys import TINY, polymodal, train_squares, write_squares
+from vlvaes import train_vlvae
 
 CROP = {"crop": 0.8, "flip": True}
 """Augmentation, so that each step draws random numbers."""
@@ -90,6 +93,23 @@ def test_two_compiled_steps_keep_the_names_of_the_weights(squares, tmp_path):
     assert mine.keys() == theirs.keys()
     for name, value in mine.items():
         torch.testing.assert_close(theirs[name], value, rtol=1e-2, atol=1e-3)
+
+
+def test_steps_of_retrieval_are_not_recorded(squares, tmp_path):
+    with pytest.raises(PolymodalError, match=r"--record is for VLVAEs, .* or try --compile"):
+        train_squares(squares, tmp_path, record=True)
+
+
+def test_a_training_records_its_steps_where_that_is_asked_for(squares, tmp_path, monkeypatch):
+    monkeypatch.setattr(recording, "Recording", Eager)
+    monkeypatch.setattr(recording, "recordable", lambda device: True)
+    taken, step = [], Eager.play
+    monkeypatch.setattr(Eager, "play", lambda *a: taken.append(1) or step(*a))
+    train_vlvae(squares, tmp_path / "a")
+    assert not taken
+    train_vlvae(squares, tmp_path / "b", record=True)
+    assert len(taken) == 8
+    assert equal(tmp_path / "a", tmp_path / "b")
 
 
 def test_a_loss_that_is_no_number_stops(squares, tmp_path, monkeypatch):

@@ -66,14 +66,14 @@ class Recording:
 
 
 class Recordable(LightningModule):
-    """A system whose steps are recorded when it is compiled and trained on one CUDA device."""
+    """A system whose steps are recorded where that is asked for, on one CUDA device."""
 
-    compiled = False
+    recorded = False
     recording: Recording | None = None
 
     def stepped(self, step: Step, batch: Any) -> Outputs:
         """What a step gives back, its gradients too where it is recorded."""
-        if not (self.compiled and recordable(self.device) and self.trainer.world_size == 1):
+        if not (self.recorded and recordable(self.device) and self.trainer.world_size == 1):
             return step(batch)
         if self.recording is None or self.recording.step != step:
             self.recording = None  # whose memory may be needed

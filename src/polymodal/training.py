@@ -22,6 +22,7 @@ from polymodal.data.loading import Batches, Examples, Order
 from polymodal.errors import PolymodalError
 from polymodal.hardware import products
 from polymodal.progress import Bar
+from polymodal.recording import Recordable
 from polymodal.survival import Scores, Survival
 
 
@@ -47,6 +48,9 @@ class Training:
     """Arithmetic of the training step: float32, or bfloat16 where it is safe. Evaluation is float32."""
     compile: bool = False
     """Compile the encoders with torch.compile: slower to start, faster after."""
+    record: bool = False
+    """Record a step on a GPU and play it for every batch, compiled or not: for small models, which take
+    longer to tell a device of than to compute."""
     accelerator: Literal["auto", "cpu", "gpu"] = "auto"
     """What to train on; auto takes a GPU where there is one."""
     devices: int = 1
@@ -76,7 +80,7 @@ class Training:
 
 
 OPERATIONAL = frozenset(
-    {"checkpoint_every", "log_every", "accelerator", "devices", "compile", "resident"}
+    {"checkpoint_every", "log_every", "accelerator", "devices", "compile", "record", "resident"}
 )
 """Fields that may differ when a run goes on: they change how fast it trains, and at most the rounding
 and which augmentations are drawn."""
@@ -122,6 +126,8 @@ def fit(
         trainer = make_trainer(config, folder, last, [survival, bar], system)
     if config.compile:
         compile_parts(system)
+    if config.record:
+        record_steps(system)
     batches = Batches(
         examples,
         order,
@@ -188,9 +194,17 @@ def make_trainer(
 def compile_parts(system: Any) -> None:
     """Compile each part of a system in place, so that its weights keep their names, or those that it
     names itself."""
-    system.compiled = True
     if hasattr(system, "compile_parts"):
         system.compile_parts()
         return
     for part in system.children():
         part.compile()
+
+
+def record_steps(system: Any) -> None:
+    """Let a system play its steps as recorded graphs, if it can."""
+    if not isinstance(system, Recordable):
+        raise PolymodalError(
+            "--record is for VLVAEs, judges and learners of features. Leave it out, or try --compile."
+        )
+    system.recorded = True

@@ -245,7 +245,7 @@ def test_every_learner_takes_the_same_steps_from_a_recording(name, monkeypatch):
     found = []
     for recorded in (False, True):
         system = made(name, local="attributes", dropout=0.2, **LEARNERS[name])
-        system.compiled = recorded
+        system.recorded = recorded
         monkeypatch.setattr(recording, "Recording", Eager)
         monkeypatch.setattr(recording, "recordable", lambda device: True)
         adam = system.configure_optimizers()
@@ -269,7 +269,7 @@ def test_a_graph_takes_the_same_steps(name):
     losses = []
     for recorded in (False, True):
         system = made(name, local="attributes", dropout=0.2, **LEARNERS[name]).cuda().train()
-        system.compiled = recorded
+        system.recorded = recorded
         adam = system.configure_optimizers()
         batch = system.examples(TRAIN).batch(np.arange(0, 96, 6)).to("cuda")
         losses.append([])

@@ -23,6 +23,7 @@ FAST = Training(
     checkpoint_every=2_000,
     precision="bf16",
     compile=True,
+    record=True,
     resident=True,
     log_every=100,
 )

@@ -61,7 +61,7 @@ of both blocks take about 35 minutes. `choices` and `plateau` ask what less or m
 SCHEDULE = Training(
     batch_size=64,
     precision="bf16",
-    compile=True,
+    record=True,
     resident=True,
     checkpoint_every=5_000,
     log_every=100,
