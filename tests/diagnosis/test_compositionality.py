@@ -50,6 +50,16 @@ def test_features_of_nothing_are_made_of_attributes_as_little_as_of_chance():
     assert tre_ratio(train, test, Fit(restarts=2))["tre_ratio"] == pytest.approx(1, abs=0.1)
 
 
+def test_random_attributes_of_few_classes_are_known_by_heart():
+    """New images of the same six classes: any six different rows tell them apart as well as the true."""
+    train, test = (described(made=True, classes=slice(0, 6), seed=seed) for seed in (0, 1))
+    by_class = tre_ratio(train, test, Fit(restarts=1, random="class"))
+    assert by_class["tre_random"] < 0.02
+    assert by_class["tre_ratio"] == pytest.approx(1, abs=0.3)
+    by_image = tre_ratio(train, test, Fit(restarts=1))
+    assert by_image["tre_random"] > 0.1  # which tells nothing of an image that was not fitted to
+
+
 def test_no_step_from_what_was_fitted_makes_the_error_smaller():
     data = described(made=True, noise=2.0)
     eta = fit(data, Fit(tolerance=1e-6))
@@ -62,13 +72,23 @@ def test_no_step_from_what_was_fitted_makes_the_error_smaller():
 
 @pytest.mark.parametrize("random", ["image", "class"])
 def test_random_attributes_are_as_many(random):
-    data = described(made=True)
-    drawn = scrambled(data, random, torch.Generator().manual_seed(0))
-    assert torch.equal(drawn.attributes.sum(1), data.attributes.sum(1))
-    assert not torch.equal(drawn.attributes, data.attributes)
-    assert torch.equal(drawn.features, data.features)
-    different = len(drawn.attributes.unique(dim=0))
-    assert different == 20 if random == "class" else different > 100
+    train, test = described(made=True), described(made=True, seed=1)
+    for data, drawn in zip((train, test), scrambled(train, test, random), strict=True):
+        assert torch.equal(drawn.attributes.sum(1), data.attributes.sum(1))
+        assert not torch.equal(drawn.attributes, data.attributes)
+        assert torch.equal(drawn.features, data.features)
+        different = len(drawn.attributes.unique(dim=0))
+        assert different == 20 if random == "class" else different > 100
+
+
+def test_random_attributes_of_a_class_are_the_same_for_held_out_images():
+    train, test = described(made=True), described(made=True, seed=1, classes=slice(10, 30))
+    known, asked = scrambled(train, test, "class")
+    assert torch.equal(known.attributes[100:], asked.attributes[:100])  # classes 10 to 19
+    known, asked = scrambled(train, test, "image")
+    assert not torch.equal(known.attributes[100:], asked.attributes[:100])
+    again = scrambled(train, test, "image", seed=1)[0]
+    assert not torch.equal(again.attributes, known.attributes)
 
 
 def test_what_cannot_be_measured():

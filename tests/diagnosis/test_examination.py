@@ -81,6 +81,20 @@ def test_parts_are_squares_of_the_pictures_own_pixels():
     assert torch.equal(plain.parts(plain.test), plain.asked.local > 0)
 
 
+def test_parts_are_found_in_the_middle_that_is_encoded():
+    middle = Encoder(
+        look=lambda images: Looked(*Knowing()(images[:, :, 12:36, 12:36].float() / 127.5 - 1)),
+        size=SIZE // 2,
+        crop=0.5,
+        window=Window(CELL, CELL),
+        sight="",
+        device=torch.device("cpu"),
+    )
+    found = Examination(middle, SPLITS)
+    assert found.asked.local.shape[-1] == 4
+    assert torch.equal(found.parts(found.test), found.asked.local > 0)
+
+
 def test_attributes_by_a_threshold():
     found = Examination(as_encoder(Knowing(), SIZE), SPLITS)
     rows = torch.from_numpy(TEST.attributes)[found.test.labels]

@@ -7,7 +7,7 @@ import pytest
 import torch
 from PIL import Image
 
-from marks import SETS, SIZE, SPLITS, TEST, Bare, Blind, Knowing, Marks
+from marks import SETS, SIZE, SPLITS, TEST, TRAIN, Bare, Blind, Knowing, Marks
 from polymodal.diagnosis import measuring
 from polymodal.diagnosis.compositionality import Fit
 from polymodal.diagnosis.encoders import as_encoder, of_module
@@ -48,6 +48,25 @@ def test_features_that_are_maps_of_parts():
     assert found["parts_f1"] > 0.99
     assert found["f1_mark_0"] > 0.99
     assert measuring.parts(examined("blind"))["parts_f1"] < 0.3
+
+
+def test_all_is_fitted_to_one_split_and_measured_on_the_other(monkeypatch):
+    given = {}
+    for name in ("tre_ratio", "parts_f1"):
+        monkeypatch.setattr(
+            measuring, name, lambda *data, name=name: given.update({name: data}) or {}
+        )
+    found = examined("knowing")
+    measuring.tre(found)
+    measuring.parts(found)
+    known, asked, _ = given["tre_ratio"]
+    assert torch.equal(known.features, found.seen.whole)
+    assert torch.equal(asked.features, found.asked.whole)
+    assert known.attributes.sum() == sum(len(SETS[label]) for label in TRAIN.labels)
+    assert asked.attributes.sum() == sum(len(SETS[label]) for label in TEST.labels)
+    for data, looked in zip(given["parts_f1"], (found.seen, found.asked), strict=False):
+        assert torch.equal(data.local, looked.local)
+        assert torch.equal(data.maps, looked.local > 0)
 
 
 def test_classes_never_seen_are_recognised_by_what_they_are_made_of():

@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from polymodal.diagnosis import pointwise
 from polymodal.diagnosis.encoders import Looked
 from polymodal.diagnosis.pointwise import (
     Mining,
@@ -85,6 +86,21 @@ def test_the_same_fit_again_whatever_was_drawn_before():
     before = torch.random.get_rng_state()
     assert torch.equal(score_maps(fit_statistics(asked, how), asked, pairs), one)
     assert torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_the_fit_is_taken_from_where_the_bound_is_largest(monkeypatch):
+    bounds, states = [0.1, 0.5, 0.3, 0.2], []
+
+    def told(statistics, held):
+        states.append({k: v.clone() for k, v in statistics.state_dict().items()})
+        return bounds[len(states) - 1]
+
+    monkeypatch.setattr(pointwise, "information", told)
+    how = Mining(steps=4, hidden=8, batch_size=4, places=2)
+    found = fit_statistics(looked(30)[0], how).state_dict()
+    assert len(states) == 4
+    assert all(torch.equal(found[k], v) for k, v in states[1].items())
+    assert not all(torch.equal(found[k], v) for k, v in states[3].items())
 
 
 def test_what_is_held_out_is_spread_over_all_images():

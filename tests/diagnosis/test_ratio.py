@@ -67,9 +67,10 @@ def test_pearson_against_numpy_and_chance():
         shuffled = y[torch.randperm(200, generator=generator)]
         farther += abs(np.corrcoef(x.numpy(), shuffled.numpy())[0, 1]) >= abs(r)
     assert p == pytest.approx(farther / 500, abs=0.02)
-    r, p = correlation(x, torch.ones(200))
-    assert math.isnan(r)
-    assert p == 1
+    for few, others in ((x, torch.ones(200)), (x[:2], y[:2])):  # of two, r would be 1 or −1
+        r, p = correlation(few, others)
+        assert math.isnan(r)
+        assert p == 1
 
 
 def test_a_trend_passes_over_bins_without_pairs():

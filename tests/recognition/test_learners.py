@@ -50,33 +50,6 @@ def test_it_learns_and_recognises_what_it_never_saw(name):
     assert system.evaluate(TEST) == found  # by the prototypes that were kept
 
 
-@pytest.mark.parametrize("local", ["attributes", "labels"])
-def test_a_local_loss_teaches_early_layers(local):
-    system = made("fc", local=local)
-    batch = system.examples(TRAIN).batch(np.arange(0, 96, 6))
-    plain = system.loss(system.eval().see(batch.images), batch)
-    whole = system.step(batch)["loss"]
-    assert whole > plain
-    (whole - plain).backward()
-    third, fourth = (system.encoder.layers[k][0].weight.grad for k in (2, 3))
-    assert third.abs().sum() > 0
-    assert fourth.abs().sum() < 1e-5 * third.abs().sum()
-
-
-@pytest.mark.parametrize(
-    ("name", "local"), [("pn", "none"), ("fc", "attributes"), ("fc", "labels")]
-)
-def test_nothing_is_learned_of_classes_without_images(name, local):
-    """Their attributes may be anything."""
-    system = made(name, local=local).eval()
-    batch = system.examples(TRAIN).batch(np.arange(0, 96, 6))
-    loss = system.step(batch)["loss"]
-    system.attributes[list(UNSEEN)] = torch.rand(len(UNSEEN), 8)
-    assert torch.equal(system.step(batch)["loss"], loss)
-    system.attributes[TRAIN.chosen[0]] = torch.rand(8)
-    assert not torch.equal(system.step(batch)["loss"], loss) or local == "labels"
-
-
 def test_partners_are_of_the_class():
     system = made("cmdim", p=0.5)
     examples = system.examples(TRAIN)
@@ -175,55 +148,6 @@ def test_data_without_classes_are_refused(squares):
 
     with pytest.raises(PolymodalError, match="have no classes with attributes"):
         fc.learn(fc.Config(), open_folder(squares, size=16, progress=False)["train"])
-
-
-def test_beta_weighs_the_divergence():
-    """And what is drawn again is what was seen: a window of the picture."""
-    losses = []
-    for beta in (0.0, 1.0, 4.0):
-        system = made("vae", code=16, beta=beta).eval()
-        batch = system.examples(TRAIN).batch(np.arange(0, 96, 6))
-        torch.manual_seed(1)
-        losses.append(system.step(batch)["loss"].item())
-    assert losses[0] < losses[1] < losses[2]
-    assert losses[2] - losses[0] == pytest.approx(4 * (losses[1] - losses[0]), rel=0.05)
-    features = system.see(batch.images)
-    assert features.seen.shape == system.drawer(torch.randn(16, 16)).shape == (16, 3, 35, 35)
-
-
-def test_amdim_looks_twice_in_training_alone():
-    system = made("amdim", critic_hidden=8)
-    batch = system.examples(TRAIN).batch(np.arange(0, 96, 6))
-    first, second = (system.train().see(batch.images).seen for _ in range(2))
-    assert first.shape == second.shape == (16, 3, 35, 35)
-    assert not torch.equal(first, second)
-    first, second = (system.eval().see(batch.images).seen for _ in range(2))
-    assert torch.equal(first, second)
-    assert torch.equal(first, made("fc").eval().see(batch.images).seen)
-    system.train().step(batch)["loss"].backward()
-    for part in (system.critic, system.far_critic, system.encoder):
-        assert all(p.grad is not None for p in part.parameters())
-
-
-def test_the_players_of_aae_pull_apart():
-    """A step of the critic's own makes its error smaller, one of the code's larger."""
-    gradients = {}
-    for adversity in (0.0, 1.0, 3.0):
-        system = made("aae", code=16, hidden=32, adversity=adversity).eval()
-        batch = system.examples(TRAIN).batch(np.arange(0, 96, 6))
-        torch.manual_seed(1)
-        system.step(batch)["loss"].backward()
-        gradients[adversity] = system.code.weight.grad, system.critic[0].weight.grad
-    (none, critic), (one, same), (three, again) = gradients.values()
-    assert torch.equal(critic, same)
-    assert torch.equal(critic, again)
-    torch.testing.assert_close(three - none, 3 * (one - none), rtol=1e-3, atol=1e-4)
-    from polymodal.systems.aae import Turned
-
-    code = torch.randn(8, 16, requires_grad=True)
-    plain, turned = system.critic(code).sum(), system.critic(Turned.apply(code, 2.0)).sum()
-    (forward,), (back,) = (torch.autograd.grad(value, code) for value in (plain, turned))
-    torch.testing.assert_close(back, -2 * forward)
 
 
 @pytest.mark.parametrize("labels", [[0, 1, 0, 2, 1, 0, 0], [5], [3, 3]])

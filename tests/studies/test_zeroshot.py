@@ -9,7 +9,7 @@ from polymodal.reproduction import reproduce
 from polymodal.reproduction.tasks import Task, place
 from polymodal.results import Row, read
 from polymodal.studies import named
-from polymodal.studies.zeroshot import EPOCHS, RECONSTRUCTING, TABLE, TWICE
+from polymodal.studies.zeroshot import EPOCHS, MODERN, RECONSTRUCTING, TABLE, TWICE
 from polymodal.studies.zeroshot.conclusions import related
 
 STUDIES = ("cub", "local", "tre", "parts", "heatmaps", "plateau", "choices")
@@ -25,10 +25,13 @@ def run_of(recipe):
 @pytest.mark.parametrize("block", EPOCHS)
 def test_a_block_has_every_row_of_the_table(block):
     rows = [row for row in TABLE if row.block == block]
-    assert len({row.name for row in rows}) == len(rows) == 40
-    assert len({run_of(row) for row in rows}) == 40
+    assert len({row.name for row in rows}) == len(rows) == 44
+    assert len({run_of(row) for row in rows}) == 44
     for row in rows:
-        once = "alex" in row.name or row.name.split("/")[1].partition("+")[0] in RECONSTRUCTING
+        once = "alex" in row.name or row.name.split("/")[1].partition("+")[0] in (
+            *RECONSTRUCTING,
+            *MODERN,
+        )
         assert row.seeds == (1 if once else None)
         assert row.training.final  # on all seen classes, nothing selected
 
@@ -68,7 +71,8 @@ def test_the_thesis_is_quoted():
             ("alex", "basic")}  # fmt: skip
     assert best == {"alex": "alex/CMDIM(p=1)+AC", "basic": "basic/CMDIM(p=0.5)+AC"}  # in bold there
     ours = {row.name for row in TABLE}
-    assert ours - paper.keys() == {"basic/PN+AC", "basic/PN+LC", "alex/PN+AC"}
+    modern = {f"basic/{model}{local}" for model in MODERN for local in ("", "+AC")}
+    assert ours - paper.keys() == {"basic/PN+AC", "basic/PN+LC", "alex/PN+AC"} | modern
     places = {row.name: row.metrics for row in named("zeroshot/local").paper}
     assert places["alex/CMDIM(p=1)"]["representations_pool"] == 34.11
     assert places["alex/CMDIM(p=1)"]["predictions_pool"] == 13.51

@@ -16,9 +16,6 @@ from polymodal.diagnosis.ratio import correlation
 AGAINST = ("tre_ratio", "parts_f1")
 """What is set against zero-shot accuracy (003, Figs 4.5 and 4.2)."""
 
-FEWEST = 3
-"""Encoders that a correlation needs: of two, r is 1 or −1 whatever they are."""
-
 
 @dataclass(frozen=True)
 class Comparison:
@@ -45,7 +42,6 @@ class Comparison:
         found = {
             name: correlation(*torch.tensor(list(points.values()), dtype=torch.double).unbind(1))
             for name, points in self.points.items()
-            if len(points) >= FEWEST
         }
         return {name: (r, p) for name, (r, p) in found.items() if not math.isnan(r)}
 

@@ -105,8 +105,7 @@ def fit(data: Described, how: Fit, seed: int = 0) -> Float[Tensor, "a d"]:
         adam.step()
         if step % 10 == 0:  # asking for a number stops a device
             found = loss.item()
-            waited = 0 if found < best - how.tolerance else waited + 10
-            best = min(best, found)
+            best, waited = (found, 0) if found < best - how.tolerance else (best, waited + 10)
         if waited >= how.patience:
             break
     return eta.detach()
@@ -126,8 +125,7 @@ def tre_ratio(train: Described, test: Described, how: Fit | None = None) -> dict
     true, drawn = [], []
     for seed in watched(range(how.restarts), "fitting attributes"):
         true.append(error(test, fit(train, how, seed)))
-        generator = torch.Generator().manual_seed(seed)
-        known, asked = (scrambled(some, how.random, generator) for some in (train, test))
+        known, asked = scrambled(train, test, how.random, seed)
         drawn.append(error(asked, fit(known, how, seed)))
     ratios = [a / b for a, b in zip(true, drawn, strict=True)]
     return {
@@ -139,11 +137,15 @@ def tre_ratio(train: Described, test: Described, how: Fit | None = None) -> dict
 
 
 def scrambled(
-    data: Described, random: Literal["image", "class"], generator: torch.Generator
-) -> Described:
-    """The same images with attributes that say nothing: each row's own places drawn anew."""
-    rows, own = data.attributes.unique(dim=0, return_inverse=True)
-    told = rows if random == "class" else data.attributes
-    order = torch.rand(told.shape, generator=generator).argsort(1).to(told.device)
-    drawn = told.gather(1, order)
-    return Described(data.features, drawn[own] if random == "class" else drawn)
+    train: Described, test: Described, random: Literal["image", "class"], seed: int = 0
+) -> tuple[Described, Described]:
+    """The same images with attributes that say nothing: each row's own places drawn anew, for every image
+    or for every class, which then has the same in both."""
+    every = torch.cat([train.attributes, test.attributes])
+    rows, own = every.unique(dim=0, return_inverse=True)
+    told = rows if random == "class" else every
+    chance = torch.rand(told.shape, generator=torch.Generator().manual_seed(seed))
+    drawn = told.gather(1, chance.argsort(1).to(told.device))
+    drawn = drawn[own] if random == "class" else drawn
+    known, asked = drawn.split([len(train.attributes), len(test.attributes)])
+    return Described(train.features, known), Described(test.features, asked)

@@ -14,6 +14,9 @@ from polymodal.errors import PolymodalError
 
 Trend = list[tuple[float, float]]
 
+FEWEST = 3
+"""Points that a correlation needs: of two, r is 1 or −1 whatever they are."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Relating:
@@ -26,8 +29,8 @@ class Relating:
     (§4.4.3)."""
 
     def __post_init__(self) -> None:
-        if self.pairs < 3:
-            raise PolymodalError(f"A correlation needs 3 pairs or more, not {self.pairs}.")
+        if self.pairs < FEWEST:
+            raise PolymodalError(f"A correlation needs {FEWEST} pairs or more, not {self.pairs}.")
 
 
 @dataclass(frozen=True)
@@ -97,12 +100,12 @@ def pixel_likeness(
 
 
 def correlation(x: Float[Tensor, " k"], y: Float[Tensor, " k"]) -> tuple[float, float]:
-    """Pearson's r, and how probable one so far from 0 is if nothing goes with anything; nan, 1 if one of
-    both never varies."""
+    """Pearson's r, and how probable one so far from 0 is if nothing goes with anything; nan and 1 of
+    fewer than three points, or if one of both never varies."""
     from scipy.stats import pearsonr
 
     a, b = x.double().cpu().numpy(), y.double().cpu().numpy()
-    if any(np.ptp(some) <= 1e-10 * np.abs(some).max() for some in (a, b)):
+    if len(a) < FEWEST or any(np.ptp(some) <= 1e-10 * np.abs(some).max() for some in (a, b)):
         return float("nan"), 1.0
     found = pearsonr(a, b)
     return float(found.statistic), float(found.pvalue)

@@ -69,10 +69,14 @@ class Pictured:
 
     def batch(self, indices: Int[np.ndarray, " b"]) -> ClassBatch:
         """The pictures at these places, with partners if there are to be any."""
-        images, labels = self.images(indices), self.labels[torch.from_numpy(indices)]
+        images, labels = self.images(indices), self.labels[self.placed(indices)]
         if self.partners is None:
             return ClassBatch(images, labels)
         return PartnerBatch(images, labels, self.images(self.partners_of(indices)))
+
+    def placed(self, indices: Int[np.ndarray, " b"]) -> Int[Tensor, " b"]:
+        """Places as a tensor, where the labels are."""
+        return torch.from_numpy(indices)
 
     def partners_of(self, indices: Int[np.ndarray, " b"]) -> Int64[np.ndarray, " b"]:
         """A picture of the same class for each, never itself where the class has another, or itself."""
@@ -100,13 +104,15 @@ class Resident(Pictured):
     def __init__(self, pictured: Pictured, device: torch.device) -> None:
         super().__init__(pictured.dataset, pictured.partners)
         blocks = (block.images.permute(0, 2, 3, 1).to(device) for block in pictured.blocks(1024))
-        self.pixels = torch.cat(list(blocks))
+        self.pixels, self.labels = torch.cat(list(blocks)), self.labels.to(device)
 
     def images(self, indices: Int[np.ndarray, " b"]) -> UInt8[Tensor, "b 3 h w"]:
         """The pictures at these places, gathered on the device."""
-        rows = torch.from_numpy(indices).to(self.pixels.device)
-        return self.pixels[rows].permute(0, 3, 1, 2)
+        return self.pixels[self.placed(indices)].permute(0, 3, 1, 2)
 
-    def batch(self, indices: Int[np.ndarray, " b"]) -> ClassBatch:
-        """The pictures at these places, all on the device."""
-        return super().batch(indices).to(self.pixels.device)
+    def placed(self, indices: Int[np.ndarray, " b"]) -> Int[Tensor, " b"]:
+        """Places on the device. From pinned memory they go there without a wait for the steps before,
+        which would keep the next batches from being ready."""
+        rows = super().placed(indices)
+        rows = rows.pin_memory() if self.pixels.is_cuda else rows
+        return rows.to(self.pixels.device, non_blocking=True)

@@ -1,23 +1,24 @@
 """AMDIM: the places of one look at an image and the whole of another (Bachman et al., 2019; 003, §4.4.1).
 
 Two looks at each image, augmented apart, are encoded; the global feature of either is to know the
-local ones of the other, at two scales. Scores are clipped softly and kept small.
+local ones of the other, at two scales. Scores are products over the root of their width, as in AMDIM's
+own code, kept small and clipped softly: without the root many are beyond the limit at first.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from jaxtyping import Float, UInt8
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from polymodal.errors import PolymodalError
 from polymodal.information import score_penalty, soft_clip
-from polymodal.nn.looks import Looks
 from polymodal.nn.scratch import Features
 from polymodal.recognition import learn
 from polymodal.recognition.examples import ClassBatch
 from polymodal.recognition.infomax import BoundName, InfoMax, InfoMaxSettings, critic
+from polymodal.recognition.looking import Looking
 
 __all__ = ["Config", "build", "learn"]
 
@@ -41,22 +42,16 @@ class Config(InfoMaxSettings):
             raise PolymodalError(f"penalty must be 0 or more, not {self.penalty}.")
 
 
-class AugmentedMultiscale(InfoMax):
+class AugmentedMultiscale(Looking, InfoMax):
     """Minus the bounds between two looks, both ways round, at the local and at the last maps."""
 
     config: Config
 
     def __init__(self, config: Config, learned: dict[str, Any]) -> None:
         super().__init__(config, learned)
-        self.looks = Looks(self.encoder.size)
         self.far_critic = critic(config, self.encoder.last_dim)
-
-    def see(self, images: UInt8[Tensor, "b 3 h w"]) -> Features:
-        """The features of a look in training, of the middle window in testing."""
-        if not self.training:
-            return super().see(images)
-        found: Features = self.encoder(2 * self.looks(images.float() / 255) - 1)
-        return found
+        # `dot` cannot be: local and last maps are not equally wide
+        self.scale = config.critic_hidden**-0.5 if config.critic == "encode-and-dot" else 1.0
 
     def loss(self, features: Features, batch: ClassBatch) -> Float[Tensor, ""]:
         again = self.see(batch.images)
@@ -71,7 +66,7 @@ class AugmentedMultiscale(InfoMax):
         self, judge: nn.Module, whole: Float[Tensor, "b d"], maps: Float[Tensor, "b c h w"]
     ) -> Float[Tensor, ""]:
         """Minus the bound by clipped scores, and their penalty."""
-        scores = judge(whole, maps)
+        scores = self.scale * judge(whole, maps)
         bound = self.bound(soft_clip(scores, self.config.limit))
         return score_penalty(scores, self.config.penalty) - bound
 

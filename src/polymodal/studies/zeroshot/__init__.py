@@ -39,6 +39,9 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """The thesis's models; β is not in it."""
 
+MODERN: dict[str, tuple[str, dict[str, Any]]] = {"VICReg": ("vicreg", {}), "DINO": ("dino", {})}
+"""References younger than the thesis: one seed each, with the basic encoder, without labels or with AC."""
+
 RECONSTRUCTING = ("VAE", "beta-VAE", "AAE")
 """Models that draw what they saw: one seed each, since the thesis finds all of them far behind."""
 
@@ -47,7 +50,7 @@ ALEX = ("FC", "DIM", "AMDIM", "CMDIM(p=1)", "PN")
 
 LOCAL = {"": "none", "+AC": "attributes", "+LC": "labels"}
 
-TWICE = ("amdim", "cmdim")
+TWICE = ("amdim", "cmdim", "vicreg", "dino")
 """Learners that encode two pictures a step for each that they are given: half as many epochs."""
 
 EPOCHS: dict[str, dict[str, float]] = {
@@ -89,7 +92,12 @@ TINY = Training(max_steps=6, batch_size=16, resident=True, final=True)
 SMALL: dict[str, Any] = {"slim": 16, "dim": 16, "fit_steps": 5}
 NARROW: dict[str, dict[str, Any]] = {
     name: {"critic_hidden": 16} for name in ("dim", "amdim", "cmdim")
-} | {"vae": {"code": 8}, "aae": {"code": 8, "hidden": 16}}
+} | {
+    "vae": {"code": 8},
+    "aae": {"code": 8, "hidden": 16},
+    "vicreg": {"expander": 16},
+    "dino": {"hidden": 16, "code": 8, "outputs": 16},
+}
 QUICKLY = replace(
     MEASURED,
     images=30,
@@ -103,7 +111,7 @@ QUICK_DATA = "birds,size=64,train=70,val=20,test_seen=45,test=30"
 
 def row(block: str, encoder: str, model: str, local: str = "", times: float = 1) -> Recipe:
     """A row of a block, with so many times its epochs."""
-    system, settings = MODELS[model]
+    system, settings = (MODELS | MODERN)[model]
     if block == "strong":
         how = {**STRONG, "dropout": DROPOUT.get(system, 0.0)}
     else:
@@ -115,7 +123,7 @@ def row(block: str, encoder: str, model: str, local: str = "", times: float = 1)
         model=named(system).Config(encoder=encoder, local=LOCAL[local], **settings, **how),
         training=replace(SCHEDULE, epochs=epochs),
         block=block,
-        seeds=1 if encoder == "alex" or model in RECONSTRUCTING else None,
+        seeds=1 if encoder == "alex" or model in (*RECONSTRUCTING, *MODERN) else None,
     )
 
 
@@ -150,7 +158,11 @@ def study(
 TABLE = tuple(
     row(block, encoder, model, local)
     for block in EPOCHS
-    for encoder, models, losses in (("basic", MODELS, LOCAL), ("alex", ALEX, ("", "+AC")))
+    for encoder, models, losses in (
+        ("basic", MODELS, LOCAL),
+        ("basic", MODERN, ("", "+AC")),
+        ("alex", ALEX, ("", "+AC")),
+    )
     for model in models
     for local in losses
 )

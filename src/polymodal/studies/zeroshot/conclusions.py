@@ -1,7 +1,8 @@
 """What goes with accuracy over all rows of a table: correlations, and a scatter plot of them."""
 
+import math
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -11,8 +12,6 @@ from polymodal.figures.scatter import Cloud, Dot, scatter
 from polymodal.results import Metrics, Row
 
 ACCURACY = "zsl_top1"
-FEWEST = 3
-"""With two rows r is 1 or −1, whatever they are."""
 
 
 def related(
@@ -24,17 +23,16 @@ def related(
     clouds = []
     for block in dict.fromkeys(row.block or "" for row in rows):
         dots = [dot(own, metric) for own in seeds_of(rows, block)]
-        scopes: dict[str, Callable[[Dot], bool]] = {
-            block: lambda one: True,
-            f"{block}, basic": is_basic,
-            f"{block}, basic without {' '.join(aside)}": lambda one: (
-                is_basic(one) and model_of(one.name) not in aside
-            ),
+        basic = [one for one in dots if one.name.startswith("basic/")]
+        scopes = {
+            block: dots,
+            f"{block}, basic": basic,
+            f"{block}, basic without {' '.join(aside)}": [
+                one for one in basic if model_of(one.name) not in aside
+            ],
         }
-        for name, counts in scopes.items():
-            chosen = [one for one in dots if counts(one)]
-            if len(chosen) >= FEWEST and varied(chosen):
-                found[name] = strength(chosen)
+        strengths = {name: strength(some) for name, some in scopes.items()}
+        found |= {name: one for name, one in strengths.items() if not math.isnan(one["r"])}
         told = f"r = {found[block]['r']:.2f}" if block in found else ""
         clouds.append(Cloud(title=block, note=told, dots=dots))
     scatter(clouds, x=axis, y="zero-shot top-1 in %", out=out.with_suffix(".png"))
@@ -57,20 +55,10 @@ def dot(own: Sequence[Row], metric: str) -> Dot:
     return Dot(name=name, kind=loss or "no local loss", x=x, y=y)
 
 
-def varied(dots: Sequence[Dot]) -> bool:
-    """Whether the rows differ in both, without which r has no value."""
-    return len({one.x for one in dots}) > 1 and len({one.y for one in dots}) > 1
-
-
 def strength(dots: Sequence[Dot]) -> Metrics:
-    """Pearson's r, its p, and of how many rows."""
+    """Pearson's r, which is nan of too few rows or of equal ones, its p, and of how many rows."""
     r, p = correlation(torch.tensor([d.x for d in dots]), torch.tensor([d.y for d in dots]))
     return {"r": r, "p": p, "rows": len(dots)}
-
-
-def is_basic(one: Dot) -> bool:
-    """Whether a row has the basic encoder."""
-    return one.name.startswith("basic/")
 
 
 def model_of(name: str) -> str:
