@@ -92,7 +92,8 @@ def test_what_a_learner_says_of_itself():
     (ill,) = system.symptoms({"zsl_top1": 26.0, "chance": 25.0})
     assert "hardly better than by chance (26.0 % against 25.0 %)" in ill
     assert system.symptom(1.0) is None
-    assert system.learned == {"size": SIZE, "classes": 16, "attributes": 8}
+    names = list(TRAIN.classes)
+    assert system.learned == {"size": SIZE, "classes": 16, "attributes": 8, "names": names}
     system.learned_from = None
     with pytest.raises(PolymodalError, match="fitted to the training images"):
         system.validate(TEST)

@@ -47,7 +47,7 @@ def classed(dataset: Dataset) -> Classed:
     if not isinstance(dataset, Classed):
         raise PolymodalError(
             "These images have no classes with attributes, which zero-shot learning needs. "
-            "Give data that has, for instance cub:PATH,splits=PATH."
+            "Give data that has: birds, which is drawn, or for instance cub:PATH,splits=PATH."
         )
     return dataset
 

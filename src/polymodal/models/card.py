@@ -11,6 +11,7 @@ USES = {
     "caption": 'model.caption(["image.png"])  # words for pictures',
     "encode_texts": 'model.encode_texts(["…"])',
     "encode_images": 'model.encode_images(["image.png"])',
+    "recognise": 'model.recognise(["image.png"])  # the likeliest classes',
 }
 """What can be asked of a system that has a method of this name."""
 

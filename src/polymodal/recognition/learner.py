@@ -2,6 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -16,6 +17,7 @@ from polymodal.metrics.zeroshot import harmonic, top1
 from polymodal.nn import scratch
 from polymodal.nn.augment import RandomCrop
 from polymodal.nn.scratch import Features
+from polymodal.recognition import asking
 from polymodal.recognition.examples import ClassBatch, Pictured
 from polymodal.recognition.local import LocalClassifier
 from polymodal.recognition.prototypes import Fitting, Prototypes, cosines, fitted, ridge
@@ -187,6 +189,20 @@ class Learner(Recordable, ABC):
             found.append(self.see(block.images.to(self.device)).whole.float())
             labels.append(block.labels)
         return torch.cat(found), torch.cat(labels).to(self.device)
+
+    # Use
+
+    @torch.no_grad()
+    def encode_images(self, images: Sequence[Any]) -> Float[Tensor, "n d"]:
+        """The global features of pictures: paths, PIL images, arrays, or a mix."""
+        return asking.encode(self, images)
+
+    @torch.no_grad()
+    def recognise(
+        self, images: Sequence[Any], among: Sequence[str] | None = None, first: int = 5
+    ) -> list[asking.Named]:
+        """The likeliest classes of each picture, with their cosines: of all, or of those named."""
+        return asking.recognise(self, images, among, first)
 
     def symptoms(self, scores: dict[str, float]) -> list[str]:
         """What is wrong with features that score so, in plain words."""

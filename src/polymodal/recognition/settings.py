@@ -55,9 +55,14 @@ class Settings:
 
 
 def learn(config: Settings, train: Dataset) -> dict[str, Any]:
-    """The size of the pictures and how many classes and attributes there are."""
+    """The size of the pictures, the classes, and how many attributes there are."""
     data = classed(train)
     if not len(data):
         raise PolymodalError("The training split is empty: there is nothing to learn from.")
     classes, attributes = data.attributes.shape
-    return {"size": data.images([0]).shape[1], "classes": classes, "attributes": attributes}
+    return {
+        "size": data.images([0]).shape[1],
+        "classes": classes,
+        "attributes": attributes,
+        "names": list(data.classes),
+    }
