@@ -3,10 +3,13 @@
 import json
 
 import pytest
+import torch
 
 from backbones import write_model
 from polymodal import jobs
 from polymodal.cli import main
+from polymodal.diagnosis.opening import untrained
+from polymodal.loading import load
 from polymodal.systems import fc
 from polymodal.training import Training
 from toys import flat, train_squares
@@ -50,23 +53,61 @@ def test_several_are_compared(run, tmp_path, capsys):
     assert not (out / "fc/heatmaps.png").exists()
 
 
+def test_what_was_cut_is_told_above_the_table(run, tmp_path, capsys):
+    given = ["diagnose", str(run), "--measures", "tre", "--out", str(tmp_path)]
+    assert main([*given, "--images", "40"]) == 0
+    told = capsys.readouterr()
+    cut = "fitted to 40 of 70 images; TRE ratios fall with fewer: compare equal counts only"
+    assert told.out.splitlines()[0] == f"Measured on {DATA}, {cut}"
+    assert f"fc: {cut}." in flat(told.err)
+    assert main(given) == 0
+    assert capsys.readouterr().out.splitlines()[0] == f"Measured on {DATA}"
+
+
+def test_a_run_beside_its_untrained_architecture(run, tmp_path, capsys):
+    given = ["diagnose", str(run), "--untrained", "--measures", "tre", "--out", str(tmp_path)]
+    assert main(given) == 0
+    assert "fc, untrained" in capsys.readouterr().out
+    trained, fresh = json.loads((tmp_path / "comparison.json").read_text())["encoders"]
+    assert (trained["name"], fresh["name"]) == ("fc", "fc, untrained")
+    assert fresh["protocol"]["encoder"] == "fc, untrained"
+    assert fresh["protocol"]["features"] == trained["protocol"]["features"]
+    assert fresh["metrics"]["tre"] != trained["metrics"]["tre"]
+
+
+def test_an_untrained_architecture_is_the_same_every_time(run):
+    first, again = (untrained(run, "cpu").state_dict() for _ in range(2))
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    learned = load(run).state_dict()
+    assert any(not torch.equal(first[name], learned[name]) for name in first)
+
+
 def test_what_is_left_out_is_told(tmp_path, squares, capsys):
     model = write_model(tmp_path / "clip", "clip")
     given = ["diagnose", str(model), "--data", f"folder:{squares},size=32"]
     assert main([*given, "--out", str(tmp_path / "out"), *QUICK]) == 0
     told = flat(capsys.readouterr().err)
     assert "tre was not measured: the images have no classes with attributes." in told
+    assert "parts was not measured: it is not known where the images have their parts." in told
     assert main([*given, "--measures", "parts"]) == 1
-    assert "These data cannot be measured so. parts: the images have no" in capsys.readouterr().err
+    assert "These data cannot be measured so. parts: it is not known" in capsys.readouterr().err
 
 
 def test_mistakes(run, tmp_path, squares, capsys):
     other = tmp_path / "vse"
     train_squares(squares, other)
+    model = str(write_model(tmp_path / "dino", "dinov2"))
+    (tmp_path / "file").touch()
+    neither = "is neither a run (no config.yaml) nor a transformers model (no config.json)"
     for given, message in (
         ([], "Name a run, or the folder of a transformers model"),
-        ([str(tmp_path)], "Say with --data what to measure on: no run is named that has any"),
+        ([str(tmp_path / "nothing")], "nothing is no run: there is no such directory"),
+        ([str(run), str(tmp_path)], f"{tmp_path} {neither}"),
+        ([str(tmp_path / "file")], neither),
+        ([model], "Say with --data what to measure on: no run is named that has any"),
+        ([model, "--untrained"], "builds the architecture of a run anew; found none among"),
         ([str(run), str(other)], "Say with --data what to measure on: the runs have birds,size=32"),
+        ([str(other), "--untrained"], "is a run of vse, which has no map of local features"),
         ([str(other)], "is a run of vse, which has no map of local features"),
         (
             [str(run), "--data", "birds,size=48,train=70"],

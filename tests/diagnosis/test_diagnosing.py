@@ -1,6 +1,7 @@
 """Whole diagnoses: all that data allow, why the rest is left out, and several beside each other."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -88,6 +89,10 @@ def test_what_is_asked_for_by_name_must_be():
 def test_what_cannot_be_opened(tmp_path):
     with pytest.raises(PolymodalError, match="is no run: there is no such directory"):
         polymodal.diagnose("runs/nothing", SPLITS)
+    neither = r"is neither a run \(no config.yaml\) nor a transformers model \(no config.json\)"
+    with pytest.raises(PolymodalError, match=neither):
+        polymodal.diagnose(tmp_path, SPLITS)
+    (tmp_path / "config.json").write_text("{}")
     with pytest.raises(PolymodalError, match="No image model could be opened"):
         polymodal.diagnose(tmp_path, SPLITS)
     with pytest.raises(PolymodalError, match="Unknown dataset 'nowhere'"):
@@ -96,6 +101,26 @@ def test_what_cannot_be_opened(tmp_path):
 
 def diagnosis(name, **metrics):
     return Diagnosis(name=name, metrics=metrics, skipped={}, protocol={})
+
+
+def test_fewer_images_than_there_are_is_a_caution(found, tmp_path):
+    assert found.cut == ""
+    few = replace(QUICK, images=40)
+    told = polymodal.diagnose(Knowing(), SPLITS, measures=["tre"], how=few)
+    assert told.protocol["fitted to"]["of"] == len(TRAIN) > 40
+    cut = f"fitted to 40 of {len(TRAIN)} images"
+    assert told.cautions == [f"{cut}; TRE ratios fall with fewer: compare equal counts only"]
+    assert told.to_json()["cautions"] == told.cautions
+    told.write(tmp_path)
+    assert cut in (tmp_path / "report.html").read_text()
+    assert polymodal.diagnose(Knowing(), SPLITS, measures=["parts"], how=few).cautions == [cut]
+
+
+def test_heatmaps_without_information_are_a_caution():
+    said = "the heatmaps say nothing: mi_nats is -0.012, not above 0, on images"
+    assert diagnosis("a", mi_nats=-0.0123).cautions[0].startswith(said)
+    assert len(diagnosis("a", mi_nats=0.0).cautions) == 1
+    assert diagnosis("a", mi_nats=0.01).cautions == diagnosis("a").cautions == []
 
 
 def test_several_against_their_accuracy(tmp_path):

@@ -34,6 +34,8 @@ def test_two_splits_or_half_the_classes_of_one():
 def test_fewer_images_are_spread_evenly():
     sample = Sample(TRAIN, np.arange(100)).fewer(5)
     assert sample.rows.tolist() == [0, 25, 50, 74, 99]
+    assert sample.among == 100
+    assert Sample(TRAIN, np.arange(5)).fewer(5).among is None
     assert sample.labels.tolist() == TRAIN.labels[[0, 25, 50, 74, 99]].tolist()
     assert torch.equal(sample.parts, torch.from_numpy(TRAIN.parts[sample.rows]))
     expected = TRAIN.images([50, 99])
@@ -107,6 +109,8 @@ def test_attributes_by_a_threshold():
     ("measure", "data", "why"),
     [
         ("tre", Bare(TEST), "the images have no classes with attributes"),
+        ("parts", Bare(TEST), "it is not known where the images have their parts"),
+        ("ratio", Bare(TEST), "the images have no classes with attributes"),
         ("ratio", Marks((0, 1), known=False), "it is not known where the images have their parts"),
         ("heatmaps", Bare(TEST), None),
         ("tre", Marks((0, 1), known=False), None),

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 if TYPE_CHECKING:
+    from torch import nn
+
     from polymodal.diagnosis.diagnosing import Diagnosis
     from polymodal.diagnosis.examination import Settings
     from polymodal.tables import Table
@@ -29,11 +31,13 @@ class Diagnose:
     test: str = "test"
     """The split that is measured."""
     images: int = 6000
-    """Images of either at most."""
+    """Images of either at most. TRE ratios fall with fewer to fit to: compare equal counts only."""
     pairs: int = 20_000
     """Pairs of images that the parts ratio is taken over."""
     steps: int = 1000
     """Steps in which heatmaps, and probes of parts, are fitted."""
+    untrained: bool = False
+    """Set beside each run its architecture with fresh weights: what is owed to learning is the rest."""
     skip_bad: bool = False
     """Leave out bad records of a folder."""
     device: str = "cpu"
@@ -64,16 +68,21 @@ def report(encoders: Sequence[str], options: Diagnose) -> None:
     """Diagnose each, print, write."""
     from polymodal.diagnosis.comparison import Comparison
     from polymodal.diagnosis.diagnosing import diagnose
+    from polymodal.diagnosis.opening import check
     from polymodal.errors import PolymodalError
     from polymodal.jobs import open_data, say
 
     if not encoders:
         raise PolymodalError("Name a run, or the folder of a transformers model, to diagnose.")
+    for path in encoders:
+        check(path)
+    chosen = subjects(encoders, options)
     data = options.data or common_data(encoders)
     splits = open_data(data, skip_bad=options.skip_bad)
     found = []
-    for encoder, name in zip(encoders, short_names(encoders), strict=True):
-        say(f"{encoder} on {data}")
+    for name, encoder in chosen.items():
+        title = encoder if isinstance(encoder, str) else name
+        say(f"{title} on {data}")
         one = diagnose(
             encoder,
             splits,
@@ -82,17 +91,39 @@ def report(encoders: Sequence[str], options: Diagnose) -> None:
             name=name,
             device=options.device,
         )
-        one = replace(one, protocol={"encoder": encoder, "data": data, **one.protocol})
-        folder = options.out if len(encoders) == 1 else options.out / name
+        one = replace(one, protocol={"encoder": title, "data": data, **one.protocol})
+        folder = options.out if len(chosen) == 1 else options.out / name
         one.write(folder)
         for measure, why in one.skipped.items():
             say(f"{measure} was not measured: {why}.")
+        for caution in one.cautions:
+            say(f"{name}: {caution}.")
         say(f"Wrote {folder}/report.html.")
         found.append(one)
-    table(found).print(f"on {data}")
+    # a line of its own: as a table's title it would be broken in mid-word
+    print(", ".join(filter(None, [f"Measured on {data}", found[0].cut])))
+    table(found).print()
     if len(found) > 1:
         Comparison(found).write(options.out)
         say(f"Wrote {options.out}/comparison.html.")
+
+
+def subjects(encoders: Sequence[str], options: Diagnose) -> "dict[str, str | nn.Module]":
+    """All encoders by name, each run followed by itself untrained if that is asked for."""
+    from polymodal.diagnosis.opening import is_run, untrained
+    from polymodal.errors import PolymodalError
+
+    if options.untrained and not any(map(is_run, encoders)):
+        raise PolymodalError(
+            f"--untrained builds the architecture of a run anew; found none among "
+            f"{', '.join(encoders)}. Name a run too, or leave it out."
+        )
+    found: dict[str, str | nn.Module] = {}
+    for encoder, name in zip(encoders, short_names(encoders), strict=True):
+        found[name] = encoder
+        if options.untrained and is_run(encoder):
+            found[f"{name}, untrained"] = untrained(encoder, options.device)
+    return found
 
 
 def table(found: "Sequence[Diagnosis]") -> "Table":

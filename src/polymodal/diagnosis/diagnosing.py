@@ -36,12 +36,35 @@ class Diagnosis:
     sheet: bytes | None = field(default=None, repr=False)
     """The heatmaps as PNG."""
 
+    @property
+    def cut(self) -> str:
+        """That fewer images were fitted to than there are, if so, and what follows."""
+        fitted = self.protocol.get("fitted to", {})
+        if "of" not in fitted:
+            return ""
+        told = f"fitted to {fitted['images']} of {fitted['of']} images"
+        fewer = "; TRE ratios fall with fewer: compare equal counts only"
+        return told + fewer if "tre_ratio" in self.metrics else told
+
+    @property
+    def cautions(self) -> list[str]:
+        """What must be known before scores are read."""
+        found = [self.cut] if self.cut else []
+        nats = self.metrics.get("mi_nats", 1.0)
+        if nats <= 0:
+            found.append(
+                f"the heatmaps say nothing: mi_nats is {nats:.2g}, not above 0, on images that they "
+                "were not fitted to; the parts ratio is taken from them"
+            )
+        return found
+
     def to_json(self) -> dict[str, Any]:
         """All but the pictures."""
         return {
             "name": self.name,
             "metrics": {k: v if v == v else None for k, v in self.metrics.items()},
             "skipped": dict(self.skipped),
+            "cautions": self.cautions,
             "trends": dict(self.trends),
             "protocol": dict(self.protocol),
             "versions": versions(),
@@ -129,8 +152,9 @@ def protocol(found: Examination) -> dict[str, Any]:
 
 
 def counted(sample: Sample) -> dict[str, Any]:
-    """How many images, of how many classes, and the hash of their split."""
-    told = {"images": len(sample), "hash": sample.dataset.fingerprint}
+    """How many images, of how many if not all, of how many classes, and the hash of their split."""
+    told: dict[str, Any] = {"images": len(sample), "hash": sample.dataset.fingerprint}
+    told |= {} if sample.among is None else {"of": sample.among}
     return told | ({"classes": len(sample.labels.unique())} if sample.classed else {})
 
 

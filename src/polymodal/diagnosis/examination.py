@@ -44,7 +44,7 @@ PARTLESS = "it is not known where the images have their parts"
 LACKING: Mapping[str, tuple[str, ...]] = {
     "zeroshot": (CLASSLESS,),
     "tre": (CLASSLESS,),
-    "parts": (CLASSLESS, PARTLESS),
+    "parts": (PARTLESS,),
     "heatmaps": (),
     "ratio": (CLASSLESS, PARTLESS),
 }
@@ -85,6 +85,8 @@ class Sample:
 
     dataset: Dataset
     rows: Int64[np.ndarray, " n"]
+    among: int | None = None
+    """How many images there were to choose from, if not all were taken."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -130,9 +132,8 @@ class Sample:
         """So many at most, spread evenly."""
         if len(self) <= most:
             return self
-        return Sample(
-            self.dataset, self.rows[np.linspace(0, len(self) - 1, most).round().astype(int)]
-        )
+        chosen = np.linspace(0, len(self) - 1, most).round().astype(int)
+        return Sample(self.dataset, self.rows[chosen], among=len(self))
 
 
 def samples(data: Mapping[str, Dataset] | Dataset, how: Settings) -> tuple[Sample, Sample]:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from polymodal import models
 from polymodal.data.records import Dataset
 from polymodal.diagnosis.backbones import of_backbone
@@ -21,16 +23,42 @@ def opened(given: Any, splits: Mapping[str, Dataset] | Dataset, device: str) -> 
     if not isinstance(given, str | Path):
         return as_encoder(given, pixels(splits))
     if is_run(given):
-        system = load(given, device)
-        if not isinstance(system, Learner):
-            raise PolymodalError(
-                f"{given} is a run of {system_of(given)}, which has no map of local features to "
-                "diagnose. Give a run of a learner of features, such as fc or cmdim."
-            )
-        return as_encoder(system, pixels(splits))
+        return as_encoder(learner(given, device), pixels(splits))
+    check(given)
+    return of_backbone(str(given), pixels(splits), usable(device))
+
+
+def check(given: Path | str) -> None:
+    """Refuse what is not there, and a folder that holds neither a run nor a transformers model."""
+    if is_run(given):
+        return
     if not Path(given).is_dir():
         models.find(given)  # which says so: a hub id is not to be told from a run that was misspelt
-    return of_backbone(str(given), pixels(splits), usable(device))
+    if not (Path(given) / "config.json").exists():
+        raise PolymodalError(
+            f"{given} is neither a run (no config.yaml) nor a transformers model (no config.json). "
+            "Give the folder of one."
+        )
+
+
+def learner(given: Path | str, device: str) -> Learner:
+    """The learner of a run, trained."""
+    system = load(given, device)
+    if not isinstance(system, Learner):
+        raise PolymodalError(
+            f"{given} is a run of {system_of(given)}, which has no map of local features to "
+            "diagnose. Give a run of a learner of features, such as fc or cmdim."
+        )
+    return system
+
+
+def untrained(given: Path | str, device: str, seed: int = 0) -> Learner:
+    """The learner of a run as it is before any step: what its architecture alone gives."""
+    trained = learner(given, device)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        fresh = type(trained)(trained.config, trained.learned)
+    return fresh.eval().to(trained.device)
 
 
 def is_run(given: Path | str) -> bool:

@@ -110,7 +110,7 @@ def write_comparison(path: Path, found: "Comparison") -> None:
 
 
 def scores_section(found: "Sequence[Diagnosis]") -> Section:
-    """All scores, an encoder a column; what could not be measured, and why."""
+    """All scores, an encoder a column; what could not be measured, and what must be known."""
     names = {name for each in found for name in each.metrics}
     parts = {
         name: Metric(label=name.removeprefix("f1_").replace("_", " "), group="F1 of each part")
@@ -118,9 +118,10 @@ def scores_section(found: "Sequence[Diagnosis]") -> Section:
         if name.startswith("f1_")
     }
     missing = {f"{measure}: {why}" for each in found for measure, why in each.skipped.items()}
-    note = f"Not measured: {'; '.join(sorted(missing))}." if missing else ""
+    notes = [f"Not measured: {'; '.join(sorted(missing))}."] if missing else []
+    notes += [f"{each.name}: {caution}." for each in found for caution in each.cautions]
     scores = {each.name: each.metrics for each in found}
-    return metric_section(scores, known=SCORES | parts, note=note)
+    return metric_section(scores, known=SCORES | parts, note=" ".join(notes))
 
 
 def sheet_section(png: bytes) -> Section:
