@@ -57,7 +57,8 @@ def test_otherwise_validation_classes_select(tmp_path):
 def test_final_needs_data_with_such_a_split(squares, tmp_path):
     training = Training(max_steps=1, batch_size=2, accelerator="cpu", final=True)
     with pytest.raises(
-        PolymodalError, match=r"has no split 'trainval', only .*--final both together"
+        PolymodalError,
+        match=r"has no split 'trainval', only .*--final both together\. Give .*, or leave out --final\.",
     ):
         jobs.train(
             "vse",
@@ -66,3 +67,10 @@ def test_final_needs_data_with_such_a_split(squares, tmp_path):
             data=f"folder:{squares},size=16",
             run=tmp_path,
         )
+
+
+def test_recording_without_a_gpu_is_said_once(tmp_path, capsys):
+    trained(tmp_path / "a", final=True, record=True)
+    assert capsys.readouterr().err.count("--record does nothing here: it needs a GPU") == 1
+    trained(tmp_path / "b", final=True)
+    assert "--record" not in capsys.readouterr().err

@@ -7,7 +7,17 @@ from pathlib import Path
 import pytest
 
 from polymodal.errors import PolymodalError
-from polymodal.results import PaperRow, Results, Row, beside, read, render_into, summary, write
+from polymodal.results import (
+    PaperRow,
+    Results,
+    Row,
+    beside,
+    only,
+    read,
+    render_into,
+    summary,
+    write,
+)
 
 RESULTS = Results(
     study="table 1",
@@ -77,7 +87,9 @@ def test_a_missing_key_is_named(path, key):
     content = json.loads(path.read_text())
     del content[key]
     path.write_text(json.dumps(content))
-    with pytest.raises(PolymodalError, match=f"is no result file: .*{key}.*It needs study"):
+    with pytest.raises(
+        PolymodalError, match=f"is no result file: it lacks {key}\\. It needs study"
+    ):
         read(path)
 
 
@@ -85,6 +97,26 @@ def test_a_missing_key_is_named(path, key):
 def test_what_is_no_result_file(path, text):
     path.write_text(text)
     with pytest.raises(PolymodalError, match=r"vse\.json is no result file"):
+        read(path)
+
+
+def test_the_metrics_of_a_run_are_no_result_file(tmp_path):
+    path = tmp_path / "fc" / "metrics.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps({"scores": {}, "curves": [], "protocol": {}}))
+    with pytest.raises(PolymodalError) as caught:
+        read(path)
+    assert str(caught.value) == (
+        f"{path} is no result file: it holds the scores of one run, which "
+        f"`polymodal evaluate {path.parent}` prints."
+    )
+
+
+def test_a_row_with_a_wrong_part_is_no_result(path):
+    content = json.loads(path.read_text())
+    content["rows"][0]["sead"] = 0
+    path.write_text(json.dumps(content))
+    with pytest.raises(PolymodalError, match=r"is no result file: .*sead"):
         read(path)
 
 
@@ -121,6 +153,34 @@ def test_several_datasets_have_a_column_and_one_can_be_asked_for(tmp_path):
     page.write_text("<!-- results: r.json data=coca rsum -->\n<!-- end -->\n")
     with pytest.raises(PolymodalError, match=r"dataset of .* 'coca'"):
         render_into(page, tmp_path)
+
+
+def test_the_paper_directly_above_our_rows():
+    paper = [PaperRow(name=name, metrics={"rsum": 1.0}) for name in ("VSE0", "theirs", "VSE++")]
+    table = summary(replace(RESULTS, paper=paper), ["rsum"], together=True)
+    assert [row[0] for row in table.rows] == [
+        "paper: theirs",
+        "paper: VSE++",
+        "VSE++",
+        "paper: VSE0",
+        "VSE0",
+        "VSE0 (size 64)",
+    ]
+
+
+def test_some_rows_with_what_the_paper_says_of_them():
+    other = replace(RESULTS.rows[2], data="coco")
+    found = only(replace(RESULTS, rows=[*RESULTS.rows, other]), ["VSE0"], ["scenes"])
+    assert found.rows == [RESULTS.rows[2]]
+    assert found.paper == []
+    assert only(RESULTS, ["VSE++"], ["scenes"]).paper == RESULTS.paper
+
+
+def test_the_title_has_the_data():
+    other = replace(RESULTS.rows[0], data="coco")
+    assert RESULTS.title == "table 1 on scenes"
+    assert replace(RESULTS, rows=[*RESULTS.rows, other]).title == "table 1 on scenes and coco"
+    assert replace(RESULTS, rows=[]).title == "table 1"
 
 
 def test_chosen_metrics():

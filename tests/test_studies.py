@@ -243,8 +243,18 @@ def test_rows_are_picked_by_patterns_of_names_and_blocks():
         "alex/FC (strong)",
         "alex/FC+AC (strong)",
     ]
-    with pytest.raises(PolymodalError, match=r"Unknown row 'basic/PM'"):
-        matching(rows, ("basic/FC", "basic/PM"))
+
+
+def test_a_pattern_without_a_row_names_the_nearest_and_shows_how_one_looks():
+    rows = named("zeroshot/cub").recipes
+    with pytest.raises(PolymodalError) as caught:
+        matching(rows, ("basic/FC", "basics/FC*"))
+    assert str(caught.value) == (
+        "No row matches 'basics/FC*'. Did you mean 'basic/FC' or 'basic/FC+LC' or 'basic/FC+AC'? "
+        "A row is named like 'basic/FC (as-written)', and * stands for any text."
+    )
+    with pytest.raises(PolymodalError, match=r"No row matches '7'\. A row is named like"):
+        matching(rows, ("7",))
 
 
 def test_rows_that_share_a_run_or_a_judge_wait_for_it(tmp_path):

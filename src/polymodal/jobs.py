@@ -57,7 +57,14 @@ def train(
                 f"{data} has no split {needed!r}, only {', '.join(splits)}: "
                 "training needs one to learn from and one to select on"
                 + (", and --final both together." if training.final else ".")
+                + (
+                    " Give data that have it, such as birds or cub:PATH, or leave out --final."
+                    if needed == "trainval"
+                    else ""
+                )
             )
+    if training.record and not on_gpu(training):
+        say("--record does nothing here: it needs a GPU, and this training has none.")
     system = prepare(name, model, training, splits[learned_from], here, init)
     curves = fit(
         system,
@@ -130,9 +137,13 @@ def examples_on(system: Any, train: Dataset, training: Training) -> Any:
         return examples
     if not hasattr(examples, "resident"):
         raise PolymodalError("--resident is not for these examples. Leave it out.")
-    gpu = training.accelerator != "cpu" and torch.cuda.is_available()
-    place = f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if gpu else "cpu"
+    place = f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if on_gpu(training) else "cpu"
     return examples.resident(torch.device(place))
+
+
+def on_gpu(training: Training) -> bool:
+    """Whether a GPU is to be used, and there is one."""
+    return training.accelerator != "cpu" and torch.cuda.is_available()
 
 
 def conclude(

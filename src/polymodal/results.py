@@ -8,7 +8,7 @@ Rows of a table with several blocks have a "block"; what was found of all rows t
 
 import json
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ from polymodal.files import write_json, write_text
 from polymodal.tables import Table
 
 Metrics = Mapping[str, float]
+PARTS = ("study", "command", "hardware", "versions", "protocol", "paper", "rows")
+NEEDED = f"It needs {', '.join(PARTS[:-1])} and {PARTS[-1]}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +61,12 @@ class Results:
     findings: Mapping[str, Metrics] = field(default_factory=dict)
     """What was found of all rows together, such as a correlation."""
 
+    @property
+    def title(self) -> str:
+        """The study and what it was made on."""
+        data = dict.fromkeys(row.data for row in self.rows)
+        return " on ".join([self.study, " and ".join(data)] if data else [self.study])
+
 
 def labelled(name: str, block: str | None) -> str:
     """A row's name, with its block.
@@ -83,20 +91,35 @@ def read(path: Path) -> Results:
     path = Path(path)
     try:
         content = json.loads(path.read_text("utf-8"))
+        check(path, content)
         rows = [Row(**row) for row in content.pop("rows")]
         paper = [PaperRow(**row) for row in content.pop("paper")]
         return Results(rows=rows, paper=paper, **content)
     except FileNotFoundError as error:
         raise PolymodalError(f"There is no result file at {path}.") from error
-    except (json.JSONDecodeError, TypeError, KeyError, AttributeError) as error:
+    except (json.JSONDecodeError, TypeError) as error:
+        raise PolymodalError(f"{path} is no result file: {error}. {NEEDED}") from error
+
+
+def check(path: Path, content: Any) -> None:
+    """Refuse what lacks a part of a result file; a run's own metrics are shown elsewhere."""
+    if not isinstance(content, dict):
+        raise PolymodalError(f"{path} is no result file: it holds no named parts. {NEEDED}")
+    lacking = [part for part in PARTS if part not in content]
+    if lacking and {"scores", "curves"} <= content.keys():
         raise PolymodalError(
-            f"{path} is no result file: {error}. It needs study, command, hardware, versions, "
-            "protocol, paper and rows."
-        ) from error
+            f"{path} is no result file: it holds the scores of one run, which "
+            f"`polymodal evaluate {path.parent}` prints."
+        )
+    if lacking:
+        raise PolymodalError(f"{path} is no result file: it lacks {', '.join(lacking)}. {NEEDED}")
 
 
-def summary(results: Results, metrics: Sequence[str] | None = None) -> Table:
-    """Mean ± spread over seeds for each recipe, the paper's figures first.
+def summary(
+    results: Results, metrics: Sequence[str] | None = None, *, together: bool = False
+) -> Table:
+    """Mean ± spread over seeds for each recipe, the paper's figures first; or, `together`, each of them
+    directly above our rows of its name.
 
     The dataset has a column of its own only where there are several.
     """
@@ -110,11 +133,21 @@ def summary(results: Results, metrics: Sequence[str] | None = None) -> Table:
         groups.setdefault((row.label, row.data), []).append(row)
     several = len({row.data for row in results.rows}) > 1
     told = ["–"] if several else []
-    table = [[f"paper: {p.name}", *told, "–", *cells([p.metrics], shown)] for p in results.paper]
+    table = [
+        (p.name, [f"paper: {p.name}", *told, "–", *cells([p.metrics], shown)])
+        for p in results.paper
+    ]
     for (label, data), rows in groups.items():
         told = [data] if several else []
-        table.append([label, *told, str(len(rows)), *cells([row.metrics for row in rows], shown)])
-    return Table(header=["name", *(["data"] if several else []), "seeds", *shown], rows=table)
+        found = cells([row.metrics for row in rows], shown)
+        table.append((rows[0].name, [label, *told, str(len(rows)), *found]))
+    if together:
+        names = list(dict.fromkeys(row.name for row in results.rows))
+        table.sort(key=lambda line: names.index(line[0]) if line[0] in names else -1)
+    return Table(
+        header=["name", *(["data"] if several else []), "seeds", *shown],
+        rows=[line for _, line in table],
+    )
 
 
 def beside(results: Results, metric: str) -> Table:
@@ -130,6 +163,13 @@ def beside(results: Results, metric: str) -> Table:
         for name, own in groups.items()
     ]
     return Table(header=["name", "paper", *blocks], rows=table)
+
+
+def only(results: Results, labels: Collection[str], data: Collection[str]) -> Results:
+    """The rows of some labels on some datasets, and what the paper says of them."""
+    rows = [row for row in results.rows if row.label in labels and row.data in data]
+    names = {row.name for row in rows}
+    return replace(results, rows=rows, paper=[p for p in results.paper if p.name in names])
 
 
 def on(results: Results, data: str) -> Results:

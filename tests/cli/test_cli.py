@@ -63,6 +63,14 @@ def test_train_help_lists_the_systems(capsys):
         assert summary in printed
 
 
+def test_reproduce_help_names_what_is_used_most(capsys):
+    assert main(["reproduce", "--help"]) == 0
+    printed = capsys.readouterr().out
+    for told in ("--rows", "--seeds", "--processes", "`polymodal reproduce STUDY --help`"):
+        assert told in printed
+    assert "  zeroshot/cub" in printed
+
+
 def test_a_reader_that_leaves_early_is_no_error():
     command = f"{sys.executable} -m polymodal --help | head -1"
     found = subprocess.run(["bash", "-c", command], capture_output=True, text=True)

@@ -165,12 +165,16 @@ def test_the_quick_path_of_every_study(study, folder):
 
 
 @pytest.mark.slow
-def test_a_table_is_made_part_by_part(tmp_path):
+def test_a_table_is_made_part_by_part(tmp_path, capsys):
     how = {"quick": True, "folder": tmp_path, "accelerator": "cpu"}
     first = reproduce("zeroshot/cub", rows=("basic/PN",), **how)
     assert [row.label for row in first.rows] == ["basic/PN (as-written)", "basic/PN (strong)"]
     assert [row.block for row in first.rows] == ["as-written", "strong"]
+    capsys.readouterr()
     whole = reproduce("zeroshot/cub", rows=("basic/FC (strong)",), **how)
+    printed = " ".join(capsys.readouterr().out.split())  # the rows asked for alone
+    assert "paper: basic/FC" in printed and "chance" in printed and "on birds,size=64" in printed
+    assert "PN" not in printed
     labels = ["basic/PN (as-written)", "basic/FC (strong)", "basic/PN (strong)"]
     assert [row.label for row in whole.rows] == labels
     assert read(tmp_path / "quick/zeroshot/cub.json").rows == whole.rows

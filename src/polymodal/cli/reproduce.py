@@ -4,6 +4,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+HELP = """\
+Make a table of the seed documents again; killed, the same command goes on.
+
+usage: polymodal reproduce STUDY [--data DATA] [--rows PATTERN ...] [--seeds SEED ...]
+                                 [--processes N] [--quick] [--help] ...
+
+studies
+{studies}
+--rows 'basic/FC*' makes some rows alone, --seeds 0 trains with one seed, --processes 12 trains so
+many rows at a time. `polymodal reproduce STUDY --help` lists every option."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Reproduce:
@@ -39,9 +50,7 @@ def main(arguments: list[str]) -> None:
     from polymodal.reproduction import reproduce
 
     if not arguments or arguments[0] in ("-h", "--help"):
-        print("Make a table of the seed documents again; killed, the same command goes on.\n")
-        print("usage: polymodal reproduce STUDY [--data DATA] [--quick] [--help] ...\n\nstudies")
-        print(listing({name: studies.named(name).about for name in studies.names()}))
+        print(HELP.format(studies=listing({s: studies.named(s).about for s in studies.names()})))
         return
     options = tyro.cli(
         Reproduce,

@@ -27,11 +27,11 @@ def main(arguments: list[str]) -> None:
 
         for file in files:
             found = store.read(file)
-            table = store.summary(found, metrics or usual(found.study))
+            table = store.summary(found, metrics or usual(found.study), together=not markdown)
             if markdown:
                 print(table.markdown())
             else:
-                table.print(f"{found.study}: {found.command}")
+                table.print(f"{found.title}: {found.command}")
         if page:
             count = store.render_into(page, Path())
             say(f"{page}: {count} tables are up to date.")

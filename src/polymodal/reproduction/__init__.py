@@ -18,7 +18,7 @@ from polymodal.reproduction.tasks import (
     shared,
     train_alone,
 )
-from polymodal.results import Results, read, summary, write
+from polymodal.results import Results, only, read, summary, write
 from polymodal.studies import Study, brought, matching, named, rows_for
 
 
@@ -41,7 +41,7 @@ def reproduce(
     Settings that are left to choice are tried first, with the first seed, and chosen by the
     validation split; or taken from an earlier result file, `chosen`. Killed, the same call goes on.
     What several studies share is trained once. With patterns for `rows`, those rows alone are made,
-    and each joins the others in the result file as it comes.
+    and printed, and each joins the others in the result file as it comes.
     """
     study = named(name)
     where = tuple(data) or ((study.quick_data,) if quick else study.data)
@@ -73,7 +73,8 @@ def reproduce(
     if study.conclusion:
         results = replace(results, findings=study.conclusion(results.rows, path))
     write(path, results)
-    tell(study, results, path, quick)
+    asked = {task.recipe.label for task in tasks}
+    tell(study, only(results, asked, where) if rows else results, path, quick)
     return results
 
 
@@ -94,8 +95,8 @@ def prepared(tasks: list[Task], seed: int, processes: int, chosen: Path | None) 
 
 def tell(study: Study, results: Results, path: Path, quick: bool) -> None:
     """Print the table and what was found of it."""
-    title = results.study + (", quick path (these figures mean nothing)" if quick else "")
-    summary(results, study.metrics or None).print(f"{title}: {study.about}")
+    title = results.title + (", quick path (these figures mean nothing)" if quick else "")
+    summary(results, study.metrics or None, together=True).print(f"{title}: {study.about}")
     for what, figures in results.findings.items():
         jobs.say(f"{what}: " + ", ".join(f"{key} {value:.3g}" for key, value in figures.items()))
     jobs.say(f"Wrote {path}. Next: polymodal results {path}")

@@ -37,7 +37,8 @@ class Task:
 
 def train(task: Task, recipe: Recipe) -> Path:
     """The run of a recipe, trained unless it is there; of two phases the second starts from the first."""
-    training = replace(recipe.training, seed=task.seed, accelerator=task.accelerator)
+    record = recipe.training.record and on_gpu(task.accelerator)  # elsewhere it does nothing
+    training = replace(recipe.training, seed=task.seed, accelerator=task.accelerator, record=record)
     run = place(task, recipe)
     features = None
     if recipe.encoder:

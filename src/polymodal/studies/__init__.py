@@ -3,6 +3,7 @@
 A module here has `STUDIES`, its studies by name; `gaussian.py`'s `table1` is `gaussian/table1`.
 """
 
+import difflib
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import Any
 from polymodal import catalogue
 from polymodal.data.sources import parse
 from polymodal.data.zeroshot import READERS
-from polymodal.errors import unknown
+from polymodal.errors import PolymodalError, unknown
 from polymodal.results import Metrics, PaperRow, Row, labelled
 from polymodal.training import Training
 
@@ -112,9 +113,20 @@ def matching(rows: Sequence[Recipe], patterns: Sequence[str]) -> tuple[Recipe, .
     """The rows that some pattern matches, by name or by name and block; all where there are none."""
     for pattern in patterns:
         if not any(matches(row, pattern) for row in rows):
-            raise unknown("row", pattern, [row.label for row in rows])
+            raise no_row(rows, pattern)
     return tuple(
         row for row in rows if not patterns or any(matches(row, pattern) for pattern in patterns)
+    )
+
+
+def no_row(rows: Sequence[Recipe], pattern: str) -> PolymodalError:
+    """Name the rows nearest to a pattern that matches none; all of them would fill a screen."""
+    known = dict.fromkeys(name for row in rows for name in (row.name, row.label))
+    near = difflib.get_close_matches(pattern.strip("*"), known)
+    hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    return PolymodalError(
+        f"No row matches {pattern!r}.{hint} A row is named like {rows[0].label!r}, and * stands for "
+        "any text."
     )
 
 

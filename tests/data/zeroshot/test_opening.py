@@ -80,6 +80,11 @@ def test_a_dataset_that_is_not_known_or_not_there(birds):
     )
     birds.path = birds.path / "nowhere"
     assert f"{birds.path}: there is no such folder." in birds.error()
+    birds.path = birds.path / "CUB.zip"
+    assert birds.error() == (
+        f"{birds.path}: there is no such file. cub: needs the dataset's own folder, or a .zip of it: "
+        "CUB_200_2011, with images.txt, classes.txt, parts/ and images/."
+    )
 
 
 def test_the_hash_tells_what_is_in_a_split(birds):

@@ -31,6 +31,12 @@ READERS: Mapping[str, Callable[[Source, Benchmark], Listing]] = {
     "awa2": awa2.read,
     "sun": sun.read,
 }
+CONTENTS = {
+    "cub": "CUB_200_2011, with images.txt, classes.txt, parts/ and images/",
+    "awa2": "Animals_with_Attributes2, with predicates.txt and JPEGImages/",
+    "sun": "SUNAttributeDB_Images, with images/",
+}
+"""What each dataset has in its folder."""
 
 
 def open_classes(
@@ -61,6 +67,12 @@ def open_classes(
         raise unknown("zero-shot dataset", name, READERS)
     if size < 1:
         raise PolymodalError(f"The image size must be at least 1 pixel, but is {size}.")
+    if not Path(path).exists():
+        kind = "file" if Path(path).suffix.lower() == ".zip" else "folder"
+        raise PolymodalError(
+            f"{path}: there is no such {kind}. {name}: needs the dataset's own folder, or a .zip of it: "
+            f"{CONTENTS[name]}."
+        )
     source = open_source(Path(path))
     benchmark = read_benchmark(Path(splits), fold)
     listing = READERS[name](source, benchmark)

@@ -229,7 +229,14 @@ STUDIES = {
         paper=thesis.paper(
             zsl_top1=thesis.ACCURACY, tre_ratio=thesis.TRE_RATIO, parts_f1=thesis.PARTS_F1
         ),
-        metrics=("zsl_top1", "zsl_top1_ridge", "gzsl_seen", "gzsl_unseen", "gzsl_harmonic"),
+        metrics=(
+            "zsl_top1",
+            "chance",
+            "zsl_top1_ridge",
+            "gzsl_seen",
+            "gzsl_unseen",
+            "gzsl_harmonic",
+        ),
     ),
     "local": study(
         "classes from AlexNet's places: representations averaged, or predictions (Table A.3)",
