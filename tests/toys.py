@@ -2,6 +2,7 @@
 
 import csv
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -38,7 +39,10 @@ def write_squares(folder: Path, train: int = 48, val: int = 16, test: int = 16) 
 
 
 def start(*arguments: str) -> subprocess.Popen[str]:
-    """Start `polymodal` as a process of its own."""
+    """Start `polymodal` as a process of its own, which Ctrl-C stops even where the tests were started in
+    the background: a shell lets those ignore it, and their processes too."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     return subprocess.Popen(
         [sys.executable, "-m", "polymodal", *arguments],
         stdout=subprocess.PIPE,
