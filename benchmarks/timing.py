@@ -1,6 +1,7 @@
 """How long a step takes, for the benchmarks of training: timed in turn, told and written alike."""
 
 import argparse
+import itertools
 import os
 import shlex
 import statistics
@@ -15,6 +16,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 from torch.autograd import DeviceType
+from torch.utils.data import DataLoader
 
 from polymodal import files
 from polymodal.data.loading import Batches, Order
@@ -64,6 +66,20 @@ def as_trained(examples: Any, batch: int) -> Iterator[Any]:
     """Batches as training has them."""
     order = Order(examples=len(examples), batch_size=batch, seed=0)
     return iter(Batches(examples, order, first=0, last=FOREVER, rank=0, world=1))
+
+
+def from_host(dataset: Any, options: argparse.Namespace) -> Iterator[Any]:
+    """Batches that the workers of a DataLoader put together from the host's memory, without end."""
+    loader: DataLoader[Any] = DataLoader(
+        dataset,
+        batch_size=options.batch,
+        shuffle=True,
+        drop_last=True,
+        num_workers=options.workers,
+        pin_memory=options.device == "cuda",
+        persistent_workers=options.workers > 0,
+    )
+    return itertools.chain.from_iterable(itertools.repeat(loader))
 
 
 def descent(

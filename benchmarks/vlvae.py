@@ -15,12 +15,11 @@ longer than what the workers hold ready (two batches each).
 """
 
 import argparse
-import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from torch.utils.data import DataLoader, TensorDataset
+from torch.utils.data import TensorDataset
 
 from polymodal.data import worlds
 from polymodal.data.sayings import ResidentSayings, SayingBatch, Sayings, words_of
@@ -28,7 +27,7 @@ from polymodal.nn.residual import InstanceNorm
 from polymodal.systems import vlvae
 from polymodal.systems.vlvae.system import VLVAE
 from polymodal.training import Training, compile_parts, record_steps
-from timing import Clock, as_trained, compared, descent, parser, show, write
+from timing import Clock, as_trained, compared, descent, from_host, parser, show, write
 
 PLAIN, FIRST, SECOND = "plain", "stage one", "stage two"
 TARGET = 4.0
@@ -55,16 +54,8 @@ def make_plain(model: torch.nn.Module) -> None:
 def loaded(resident: ResidentSayings, options: argparse.Namespace) -> Iterator[SayingBatch]:
     """The same pictures from a DataLoader over the host's memory, one by one."""
     pictures = resident.images.cpu().permute(0, 3, 1, 2).contiguous()
-    loader = DataLoader(
-        TensorDataset(pictures, resident.texts.cpu()),
-        batch_size=options.batch,
-        shuffle=True,
-        drop_last=True,
-        num_workers=options.workers,
-        pin_memory=options.device == "cuda",
-        persistent_workers=options.workers > 0,
-    )
-    for images, texts in itertools.chain.from_iterable(itertools.repeat(loader)):
+    held = TensorDataset(pictures, resident.texts.cpu())
+    for images, texts in from_host(held, options):
         yield SayingBatch(images, texts).to(options.device, non_blocking=True)
 
 

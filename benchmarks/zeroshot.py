@@ -15,20 +15,19 @@ than what the workers hold ready (two batches each).
 """
 
 import argparse
-import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import Dataset
 
 from polymodal.data import birds
 from polymodal.recognition.examples import PartnerBatch, Pictured, Resident
 from polymodal.systems import cmdim
 from polymodal.training import Training, compile_parts, record_steps
-from timing import Clock, as_trained, compared, descent, parser, show, write
+from timing import Clock, as_trained, compared, descent, from_host, parser, show, write
 
 PLAIN, RECORDED, OURS = "plain", "recorded", "ours"
 TARGET = 4.0
@@ -51,16 +50,8 @@ class Held(Dataset):
 def loaded(resident: Resident, options: argparse.Namespace) -> Iterator[PartnerBatch]:
     """The same pictures from a DataLoader over the host's memory."""
     pictures = resident.pixels.cpu().permute(0, 3, 1, 2).contiguous()
-    loader = DataLoader(
-        Held(Pictured(resident.dataset, resident.partners), pictures),
-        batch_size=options.batch,
-        shuffle=True,
-        drop_last=True,
-        num_workers=options.workers,
-        pin_memory=options.device == "cuda",
-        persistent_workers=options.workers > 0,
-    )
-    for images, labels, others in itertools.chain.from_iterable(itertools.repeat(loader)):
+    held = Held(Pictured(resident.dataset, resident.partners), pictures)
+    for images, labels, others in from_host(held, options):
         yield PartnerBatch(images, labels, others).to(options.device, non_blocking=True)
 
 

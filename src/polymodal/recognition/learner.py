@@ -1,6 +1,5 @@
 """A learner of features: what all share but their loss."""
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -16,6 +15,7 @@ from polymodal.errors import PolymodalError
 from polymodal.metrics.zeroshot import harmonic, top1
 from polymodal.nn import scratch
 from polymodal.nn.augment import RandomCrop
+from polymodal.nn.rates import half_cosine
 from polymodal.nn.scratch import Features
 from polymodal.recognition import asking
 from polymodal.recognition.examples import ClassBatch, Pictured
@@ -122,7 +122,7 @@ class Learner(Recordable, ABC):
         last = self.trainer.max_steps
 
         def falling(step: int) -> float:
-            return 0.5 * (1 + math.cos(math.pi * min(step / last, 1.0)))
+            return half_cosine(step / last)
 
         decay = torch.optim.lr_scheduler.LambdaLR(adam, falling)
         return {"optimizer": adam, "lr_scheduler": {"scheduler": decay, "interval": "step"}}

@@ -1,6 +1,5 @@
 """What the judges of places and of bags share: how they are trained and asked."""
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import partial
@@ -14,6 +13,7 @@ from polymodal.data.records import Dataset
 from polymodal.data.sayings import Sayings
 from polymodal.data.words import Words
 from polymodal.errors import PolymodalError
+from polymodal.nn.rates import half_cosine
 from polymodal.recording import Outputs, Recordable
 from polymodal.systems.judge.settings import Config
 
@@ -92,4 +92,4 @@ def share_of_rate(step: int, warmup: int, last: int) -> float:
     >>> [round(share_of_rate(step, warmup=1, last=8), 2) for step in (0, 1, 4, 7)]
     [0.5, 0.96, 0.5, 0.04]
     """
-    return min(1.0, (step + 1) / (warmup + 1)) * 0.5 * (1 + math.cos(math.pi * step / last))
+    return min(1.0, (step + 1) / (warmup + 1)) * half_cosine(step / last)

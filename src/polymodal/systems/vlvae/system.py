@@ -13,6 +13,7 @@ from polymodal.data.sayings import SayingBatch, Sayings, shuffled
 from polymodal.data.words import Words
 from polymodal.errors import PolymodalError
 from polymodal.gaussian import DiagonalGaussian
+from polymodal.nn.rates import half_cosine
 from polymodal.recording import Outputs, Recordable
 from polymodal.systems.vlvae.densities import Densities, log_prior
 from polymodal.systems.vlvae.model import JointModel, in_float32
@@ -199,8 +200,8 @@ class VLVAE(Speaking, Recordable):
         def falling(step: int) -> float:
             """The share of the rate that is left within the stage."""
             first, end = (0, turn) if step < turn else (turn, last)
-            done = min(1.0, (step - first) / max(1, end - first)) if config.decay else 0.0
-            return 0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * done))
+            done = (step - first) / max(1, end - first) if config.decay else 0.0
+            return half_cosine(done, floor=0.05)
 
         decay = torch.optim.lr_scheduler.LambdaLR(adam, falling)
         return {"optimizer": adam, "lr_scheduler": {"scheduler": decay, "interval": "step"}}
