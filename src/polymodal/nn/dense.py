@@ -4,6 +4,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from polymodal.gaussian import DiagonalGaussian, squashed
+from polymodal.nn.renorm import Norm, normalised
 
 LOW, HIGH = 1e-5, 1e5
 """The range of a posterior's variances: wide, but their logarithms can neither over- nor underflow."""
@@ -16,21 +17,23 @@ class Skip(nn.Sequential):
         return x + super().forward(x)
 
 
-def dense(inputs: int, outputs: int, dropout: float = 0.0) -> nn.Sequential:
+def dense(inputs: int, outputs: int, dropout: float = 0.0, norm: Norm = "batch") -> nn.Sequential:
     """A fully connected layer, batch norm (which takes any bias off), ReLU and dropout."""
     return nn.Sequential(
         nn.Linear(inputs, outputs, bias=False),
-        nn.BatchNorm1d(outputs),
+        normalised(outputs, norm),
         nn.ReLU(),
         nn.Dropout(dropout),
     )
 
 
-def three_layers(inputs: int, hidden: int, outputs: int, dropout: float = 0.0) -> nn.Sequential:
+def three_layers(
+    inputs: int, hidden: int, outputs: int, dropout: float = 0.0, norm: Norm = "batch"
+) -> nn.Sequential:
     """Three fully connected layers, the second beside a residual connection (004, §5.1)."""
     return nn.Sequential(
-        dense(inputs, hidden, dropout),
-        Skip(dense(hidden, hidden, dropout)),
+        dense(inputs, hidden, dropout, norm),
+        Skip(dense(hidden, hidden, dropout, norm)),
         nn.Linear(hidden, outputs),
     )
 
@@ -38,9 +41,11 @@ def three_layers(inputs: int, hidden: int, outputs: int, dropout: float = 0.0) -
 class SharedEncoder(nn.Module):
     """q(z|·): the encodings of what is seen, side by side, to a Gaussian of z (004, §5.1)."""
 
-    def __init__(self, *, inputs: int, latent: int, hidden: int = 200) -> None:
+    def __init__(
+        self, *, inputs: int, latent: int, hidden: int = 200, norm: Norm = "batch"
+    ) -> None:
         super().__init__()
-        self.layers = three_layers(inputs, hidden, 2 * latent)
+        self.layers = three_layers(inputs, hidden, 2 * latent, norm=norm)
 
     def forward(self, encoding: Float[Tensor, "b d"]) -> DiagonalGaussian:
         mean, log_var = self.layers(encoding).chunk(2, -1)
@@ -50,12 +55,14 @@ class SharedEncoder(nn.Module):
 class SharedDecoder(nn.Module):
     """z to the vector that all decoders start from: five layers, two residual connections (004, §5.1)."""
 
-    def __init__(self, *, latent: int, code: int = 200, hidden: int = 200) -> None:
+    def __init__(
+        self, *, latent: int, code: int = 200, hidden: int = 200, norm: Norm = "batch"
+    ) -> None:
         super().__init__()
         self.layers = nn.Sequential(
-            dense(latent, hidden),
-            Skip(dense(hidden, hidden)),
-            three_layers(hidden, hidden, code),
+            dense(latent, hidden, norm=norm),
+            Skip(dense(hidden, hidden, norm=norm)),
+            three_layers(hidden, hidden, code, norm=norm),
         )
         self.dim = code
 

@@ -17,6 +17,7 @@ from polymodal.data.words import Words
 from polymodal.errors import PolymodalError
 from polymodal.nn import flows
 from polymodal.nn.dense import SharedDecoder, SharedEncoder
+from polymodal.nn.renorm import Norm
 from polymodal.nn.residual import ImageDecoder, ImageEncoder
 from polymodal.nn.wording import TextDecoder, TextEncoder, TransformerDecoder
 from polymodal.systems.vlvae.densities import Densities, TextPosterior
@@ -43,6 +44,9 @@ class Config:
     """How much smaller the picture is in their residual blocks: 4 times, as in CycleGAN, or 8."""
     ends: int = 10
     """Maps that the image encoder flattens."""
+    norm: Norm = "batch"
+    """How the shared networks normalise: by the moments of each batch (the paper), or by running ones, as
+    in testing (Ioffe, 2017), so that no batch moves what another's picture is."""
     text_decoder: Literal["gru", "transformer"] = "gru"
     """What speaks, word by word: a GRU (the paper) or a transformer."""
     dropout: float = 0.1
@@ -154,6 +158,7 @@ def joint_model(config: Config, words: Words, size: int) -> JointModel:
     code, likelihood = config.code, likelihoods.named(config.likelihood)
     speaker = TextDecoder if config.text_decoder == "gru" else TransformerDecoder
     shape: dict[str, int] = {"width": config.width, "code": code, "shrink": config.shrink}
+    between: dict[str, Any] = {"latent": config.latent, "hidden": code, "norm": config.norm}
     sees = 2 if config.infer_from == "both" else 1
     return JointModel(
         image_encoder=None
@@ -162,8 +167,8 @@ def joint_model(config: Config, words: Words, size: int) -> JointModel:
         text_encoder=None
         if config.infer_from == "image"
         else TextEncoder(words=len(words), code=code),
-        shared_encoder=SharedEncoder(inputs=sees * code, latent=config.latent, hidden=code),
-        shared_decoder=SharedDecoder(latent=config.latent, code=code, hidden=code),
+        shared_encoder=SharedEncoder(inputs=sees * code, **between),
+        shared_decoder=SharedDecoder(code=code, **between),
         image_decoder=ImageDecoder(size=size, parameters=likelihood.parameters, **shape),
         text_decoder=speaker(words=len(words), code=code, dropout=config.dropout),
         likelihood=likelihood,
