@@ -49,12 +49,18 @@ class TextDecoder(nn.Module):
     """
 
     def __init__(
-        self, *, words: int, code: int = 200, dropout: float = 0.1, embedding: int = 64
+        self,
+        *,
+        words: int,
+        code: int = 200,
+        dropout: float = 0.1,
+        embedding: int = 64,
+        state: int = 200,
     ) -> None:
         super().__init__()
         self.embed = nn.Embedding(words + 1, embedding)  # the last comes before the first word
-        self.gru = Recurrence(embedding + code, code)
-        self.head = three_layers(code, code, words, dropout)
+        self.gru = Recurrence(embedding + code, state)
+        self.head = three_layers(state, state, words, dropout)
         self.start = words
 
     def forward(

@@ -37,7 +37,10 @@ class Config:
     latent: int = 50
     """The dimensions of z."""
     code: int = 200
-    """The width of encodings, of the GRUs' states and of what the decoders start from."""
+    """The width of encodings and of the GRUs' states."""
+    decoded: int | None = None
+    """The width of the shared decoder and of what it gives the others to start from; by itself that of
+    the encodings, as in the paper, which is few for two objects at any place (docs/vlvae.md)."""
     width: int = 32
     """Maps of the image networks where the picture is half its size."""
     shrink: int = 4
@@ -104,6 +107,8 @@ class Config:
         ):
             if getattr(self, name) < 1:
                 raise PolymodalError(f"{name} must be 1 or more, not {getattr(self, name)}.")
+        if self.decoded is not None and self.decoded < 1:
+            raise PolymodalError(f"decoded must be 1 or more, not {self.decoded}.")
         for name in ("lr", "flow_lr"):
             if not 0 < getattr(self, name) < math.inf:
                 raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
@@ -156,23 +161,33 @@ def build(config: Config, learned: dict[str, Any]) -> VLVAE:
 def joint_model(config: Config, words: Words, size: int) -> JointModel:
     """p(x, y, z) and q(z|·) (004, §5.1)."""
     code, likelihood = config.code, likelihoods.named(config.likelihood)
-    speaker = TextDecoder if config.text_decoder == "gru" else TransformerDecoder
-    shape: dict[str, int] = {"width": config.width, "code": code, "shrink": config.shrink}
-    between: dict[str, Any] = {"latent": config.latent, "hidden": code, "norm": config.norm}
+    decoded = config.decoded or code
     sees = 2 if config.infer_from == "both" else 1
+    maps: dict[str, int] = {"size": size, "width": config.width, "shrink": config.shrink}
     return JointModel(
         image_encoder=None
         if config.infer_from == "text"
-        else ImageEncoder(size=size, ends=config.ends, **shape),
+        else ImageEncoder(ends=config.ends, code=code, **maps),
         text_encoder=None
         if config.infer_from == "image"
         else TextEncoder(words=len(words), code=code),
-        shared_encoder=SharedEncoder(inputs=sees * code, **between),
-        shared_decoder=SharedDecoder(code=code, **between),
-        image_decoder=ImageDecoder(size=size, parameters=likelihood.parameters, **shape),
-        text_decoder=speaker(words=len(words), code=code, dropout=config.dropout),
+        shared_encoder=SharedEncoder(
+            inputs=sees * code, latent=config.latent, hidden=code, norm=config.norm
+        ),
+        shared_decoder=SharedDecoder(
+            latent=config.latent, code=decoded, hidden=decoded, norm=config.norm
+        ),
+        image_decoder=ImageDecoder(parameters=likelihood.parameters, code=decoded, **maps),
+        text_decoder=text_decoder(config, len(words), decoded),
         likelihood=likelihood,
     )
+
+
+def text_decoder(config: Config, words: int, code: int) -> TextDecoder | TransformerDecoder:
+    """What speaks, told by a code of that width."""
+    if config.text_decoder == "transformer":
+        return TransformerDecoder(words=words, code=code, dropout=config.dropout)
+    return TextDecoder(words=words, code=code, state=config.code, dropout=config.dropout)
 
 
 def learned_densities(config: Config, words: int) -> Densities:
