@@ -55,10 +55,11 @@ class TextDecoder(nn.Module):
         code: int = 200,
         dropout: float = 0.1,
         embedding: int = 64,
-        state: int = 200,
+        state: int | None = None,
     ) -> None:
         super().__init__()
         self.embed = nn.Embedding(words + 1, embedding)  # the last comes before the first word
+        state = state or code
         self.gru = Recurrence(embedding + code, state)
         self.head = three_layers(state, state, words, dropout)
         self.start = words
