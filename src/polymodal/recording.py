@@ -71,6 +71,21 @@ class Recordable(LightningModule):
     recorded = False
     recording: Recording | None = None
 
+    def configure_gradient_clipping(
+        self,
+        optimizer: Any,
+        gradient_clip_val: float | None = None,
+        gradient_clip_algorithm: str | None = None,
+    ) -> None:
+        """By torch itself: Lightning does not clip for a fused Adam in bf16, though nothing is scaled."""
+        if gradient_clip_val:
+            for part in self.clipped_apart():
+                torch.nn.utils.clip_grad_norm_(part.parameters(), gradient_clip_val)
+
+    def clipped_apart(self) -> list[torch.nn.Module]:
+        """Parts whose gradients are clipped by their own norm."""
+        return [self]
+
     def stepped(self, step: Step, batch: Any) -> Outputs:
         """What a step gives back, its gradients too where it is recorded."""
         if not (self.recorded and recordable(self.device) and self.trainer.world_size == 1):

@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from lightning import Trainer
+from torch.utils.data import DataLoader
 
 from learners import LEARNERS, made
 from patches import SIZE, TEST, TRAIN, UNSEEN, Patches
@@ -269,3 +271,32 @@ def test_pictures_on_the_device_are_not_read_again():
     assert Counting.read == len(dataset)
     system.validate(TEST)
     assert Counting.read == len(dataset)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_gradients_of_a_fused_adam_are_clipped_in_bf16(monkeypatch):
+    """As on a GPU: Lightning's own clipping refuses it there."""
+    monkeypatch.setattr(type(made("fc")), "configure_optimizers", fused_adam)
+    system = made("fc")
+    trainer = Trainer(
+        precision="bf16-mixed",
+        gradient_clip_val=1e-3,
+        max_steps=1,
+        accelerator="cpu",
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+    )
+    batch = system.examples(TRAIN).batch(np.arange(16))
+    trainer.fit(system, DataLoader([batch], batch_size=None, collate_fn=lambda one: one))
+    assert norm(system) == pytest.approx(1e-3, rel=1e-3)
+
+
+def fused_adam(system):
+    return torch.optim.Adam(system.parameters(), 1e-3, fused=True)
+
+
+def norm(system):
+    grads = [p.grad.flatten() for p in system.parameters() if p.grad is not None]
+    return torch.cat(grads).norm().item()

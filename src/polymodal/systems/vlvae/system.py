@@ -206,16 +206,9 @@ class VLVAE(Speaking, Recordable):
         decay = torch.optim.lr_scheduler.LambdaLR(adam, falling)
         return {"optimizer": adam, "lr_scheduler": {"scheduler": decay, "interval": "step"}}
 
-    def configure_gradient_clipping(
-        self,
-        optimizer: Any,
-        gradient_clip_val: float | None = None,
-        gradient_clip_algorithm: str | None = None,
-    ) -> None:
-        """Each part by its own norm: a steep density must not slow down another."""
-        if gradient_clip_val:
-            for part in (self.model, *self.densities.children()):
-                torch.nn.utils.clip_grad_norm_(part.parameters(), gradient_clip_val)
+    def clipped_apart(self) -> list[torch.nn.Module]:
+        """A steep density must not slow down another."""
+        return [self.model, *self.densities.children()]
 
     def symptom(self, loss: float) -> str | None:
         return None
