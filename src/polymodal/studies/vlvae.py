@@ -17,32 +17,32 @@ from polymodal.training import Training
 TWO_OBJECTS = "two-objects"
 
 FAST = Training(
-    max_steps=125_000,
-    batch_size=64,
-    val_every=10_000,
-    checkpoint_every=10_000,
+    max_steps=62_500,
+    batch_size=128,
+    val_every=5_000,
+    checkpoint_every=5_000,
     precision="bf16",
     compile=True,
     record=True,
     resident=True,
-    log_every=500,
+    log_every=250,
 )
 """Stage one: 8 million images, as in the paper."""
 
 FLOWS = replace(FAST, max_steps=10_000, batch_size=256, val_every=2_000, checkpoint_every=2_000)
 """Stage two, the densities of a trained model: 2.6 million images, each with several draws of z and text."""
 
-READING = replace(FAST, batch_size=256, max_steps=None, epochs=20, val_every=None)
+READING = replace(FAST, batch_size=256, max_steps=None, epochs=12, val_every=None)
 """How the judge is trained."""
 
-SHORT = replace(FAST, max_steps=31_250)
+SHORT = replace(FAST, max_steps=15_625)
 """2 million images: for what is compared in a figure alone."""
 
-SHORTEST = replace(FAST, max_steps=7_813, val_every=2_000)
+SHORTEST = replace(FAST, max_steps=7_813, batch_size=64, val_every=2_000)
 """Half a million: for a latent of two dimensions."""
 
 LEARNING: dict[str, Any] = {
-    "lr": 5e-4,
+    "lr": 7e-4,
     "warmup": 0.8,
     "image_weight": 0.01,
     "norm": "renorm",
