@@ -76,6 +76,9 @@ CHOICES = [
     {"infer_from": "text"},
     {"infer_from": "both"},
     {"text_decoder": "transformer"},
+    {"norm": "renorm"},
+    {"decoded": 24},
+    {"decoded": 24, "text_decoder": "transformer"},
     {"likelihood": "gaussian"},
     {"likelihood": "laplace"},
     {"likelihood": "logistic"},
@@ -192,7 +195,17 @@ def test_protocol(splits):
     assert tiny(splits["train"], shuffle=True).protocol()["texts"] == "shuffled"
 
 
-COUNTS = ("latent", "code", "width", "ends", "samples", "draws", "transforms", "flow_hidden")
+COUNTS = (
+    "latent",
+    "code",
+    "decoded",
+    "width",
+    "ends",
+    "samples",
+    "draws",
+    "transforms",
+    "flow_hidden",
+)
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,7 @@ class Config:
         for name in (
             "latent",
             "code",
+            "decoded",
             "width",
             "ends",
             "samples",
@@ -105,10 +106,9 @@ class Config:
             "transforms",
             "flow_hidden",
         ):
-            if getattr(self, name) < 1:
-                raise PolymodalError(f"{name} must be 1 or more, not {getattr(self, name)}.")
-        if self.decoded is not None and self.decoded < 1:
-            raise PolymodalError(f"decoded must be 1 or more, not {self.decoded}.")
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise PolymodalError(f"{name} must be 1 or more, not {value}.")
         for name in ("lr", "flow_lr"):
             if not 0 < getattr(self, name) < math.inf:
                 raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
