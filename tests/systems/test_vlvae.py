@@ -196,16 +196,8 @@ def test_protocol(splits):
 
 
 COUNTS = (
-    "latent",
-    "code",
-    "decoded",
-    "width",
-    "ends",
-    "samples",
-    "draws",
-    "transforms",
-    "flow_hidden",
-)
+    "latent", "code", "decoded", "width", "ends", "samples", "draws", "transforms", "flow_hidden",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(
