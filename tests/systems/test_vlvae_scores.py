@@ -109,8 +109,9 @@ BOUNDS = {
     "log_px_y_aggregate": ("posterior", ("log_px", "aggregate")),
     "log_px_normal": ("posterior", ("log_px", "normal")),  # §4.2
     "log_px_aggregate": ("posterior", ("log_px", "prior")),
-    "log_py_normal": ("true", ("log_py", "normal")),  # eq. 3
-    "log_py_aggregate": ("aggregate", ("log_py", "prior")),  # §4.2
+    "log_py_true": ("true", ("log_py", "normal")),  # eq. 3
+    "log_py_normal": ("aggregate", ("log_py", "normal")),  # §4.2
+    "log_py_aggregate": ("aggregate", ("log_py", "prior")),
 }
 """What z is drawn from, and what is multiplied: their integral is the likelihood that is bounded."""
 

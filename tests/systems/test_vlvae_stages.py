@@ -168,7 +168,7 @@ def test_the_weights_of_the_best_log_q_are_kept(squares, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("densities", "monitor"),
-    [((), "bound"), (("true", "prior"), "log_py_normal"), (("prior",), "log_px_aggregate")],
+    [((), "bound"), (("true", "prior"), "log_py_true"), (("prior",), "log_px_aggregate")],
 )
 def test_what_else_may_select(squares, tmp_path, densities, monitor):
     """Without q_agg another density's own bound, and without any the joint model's."""

@@ -44,7 +44,8 @@ SHORTEST = replace(FAST, max_steps=7_813, batch_size=64, val_every=2_000)
 LEARNING: dict[str, Any] = {
     "lr": 7e-4,
     "warmup": 0.8,
-    "image_weight": 0.01,
+    "image_weight": 0.02,
+    "text_weight": 30.0,
     "norm": "renorm",
     "decoded": 512,
 }
@@ -172,7 +173,8 @@ STUDIES = {
                 metrics={"correctness": 83.81, "log_px": 75726.15, "log_py": -17.40},
             ),
         ),
-        metrics=("correctness", "correctness_all", "log_px", "log_py", "judge_least_accuracy"),
+        metrics=("correctness", "correctness_all", "log_px", "log_py", "log_py_own",
+                 "judge_least_accuracy"),
     ),
     "figure1": drawn(
         "a latent of two dimensions: p(z|y) against the aggregate of its images' posteriors",

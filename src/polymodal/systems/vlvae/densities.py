@@ -1,5 +1,7 @@
 """What is learned of z once the model stands still: q_agg(z|y), q_true(z|y) and q(z) (004, §3 and §4.2)."""
 
+from collections.abc import Sequence
+
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -58,17 +60,22 @@ class Densities(nn.Module):
 
 
 def text_bound(
+    model: JointModel, posterior: TextPosterior, texts: Int[Tensor, "b t"]
+) -> Float[Tensor, " b"]:
+    """log p(y|z) + log p(z) − log q(z|y) for one z of q(z|y): at most log p(y) in the mean (eq. 3)."""
+    return text_bounds(model, posterior, texts, [None])[0]
+
+
+def text_bounds(
     model: JointModel,
     posterior: TextPosterior,
     texts: Int[Tensor, "b t"],
-    prior: Flow | None = None,
-) -> Float[Tensor, " b"]:
-    """log p(y|z) + log p(z) − log q(z|y) for one z of q(z|y): at most log p(y) in the mean (eq. 3).
-
-    p(z) is N(0, I), or the aggregate prior where that is given (§4.2).
-    """
+    priors: Sequence[Flow | None],
+) -> list[Float[Tensor, " b"]]:
+    """The same under several priors, for the same z: N(0, I), or an aggregate prior (§4.2)."""
     z, log_q = posterior.given(texts).rsample_and_log_prob()
-    return model.log_py(model.code(z), texts) + log_prior(z, prior) - log_q
+    said = model.log_py(model.code(z), texts) - log_q
+    return [said + log_prior(z, prior) for prior in priors]
 
 
 def log_prior(z: Float[Tensor, "*s z"], prior: Flow | None = None) -> Float[Tensor, "*s"]:

@@ -45,7 +45,8 @@ def prior_scores(
         z = system.prior_latents(len(held_out), prior)
         texts, _ = system.said(z, speak_by=torch.Generator(system.device).manual_seed(0))
         pictures = system.imagined(z)
-    found = under(prior, system.evaluate(held_out), "log_px", "log_py")
+    bounds = system.evaluate(held_out)
+    found = under(prior, bounds, "log_px", "log_py") | own_bound(prior, bounds)
     spread = mean(100 * picture_distance(pictures[None, :1000])).named("diversity")
     return {**judge.correctness(pictures, texts), **spread, **found, **its_own(judge, held_out)}
 
@@ -58,6 +59,16 @@ def under(density: str, bounds: Mapping[str, float], *names: str) -> dict[str, f
     """
     ours = tuple(f"{name}_{density}" for name in names)
     return {k.replace(f"_{density}", ""): v for k, v in bounds.items() if k.startswith(ours)}
+
+
+def own_bound(prior: str, bounds: Mapping[str, float]) -> dict[str, float]:
+    """log p(y) by the posterior that was learned for a prior: q_true for N(0, I), q_agg for the other.
+
+    >>> own_bound("normal", {"log_py_normal": -30.0, "log_py_true": -13.0, "log_py_true_iw": -12.0})
+    {'log_py_own': -13.0, 'log_py_own_iw': -12.0}
+    """
+    found = under({"normal": "true"}.get(prior, prior), bounds, "log_py")
+    return {name.replace("log_py", "log_py_own"): value for name, value in found.items()}
 
 
 def variety(

@@ -12,7 +12,7 @@ from polymodal.gaussian import DiagonalGaussian
 from polymodal.metrics.aggregate import decompose
 from polymodal.metrics.bounds import importance_bound, lower_bound
 from polymodal.systems.vlvae.chance import seeded
-from polymodal.systems.vlvae.densities import log_prior, text_bound
+from polymodal.systems.vlvae.densities import log_prior, text_bound, text_bounds
 
 if TYPE_CHECKING:
     from polymodal.systems.vlvae.system import VLVAE
@@ -66,7 +66,8 @@ def terms(system: "VLVAE", images: UInt8[Tensor, "b 3 h w"], texts: Int[Tensor, 
     """For one draw of z a pair, all that the scores are means of.
 
     log p(x, y) by eq. 1, log p(x|y) by eq. 6, log p(x) and log p(y) by §4.2; `_normal` is the model's
-    own prior N(0, I), `_aggregate` the learned one.
+    own prior N(0, I), `_aggregate` the learned one. Both priors are weighed by the same posteriors,
+    q(z|x) and q_agg(z|y); `log_py_true` is what q_true was trained for, log p(y) under N(0, I) (eq. 3).
     """
     model, densities = system.model, system.densities
     posterior = model.posterior(images, texts)
@@ -88,11 +89,12 @@ def terms(system: "VLVAE", images: UInt8[Tensor, "b 3 h w"], texts: Int[Tensor, 
         found["log_px_aggregate"] = seen + log_prior(z, densities.prior)
     if densities.true is not None:
         found["log_px_y_true"] = seen + densities.true(texts, z)
-        found["log_py_normal"] = text_bound(model, densities.true, texts)
+        found["log_py_true"] = text_bound(model, densities.true, texts)
     if densities.aggregate is not None:
         found["log_q"] = densities.aggregate(texts, z)
         found["log_px_y_aggregate"] = seen + found["log_q"]
         if densities.prior is not None:
-            bound = text_bound(model, densities.aggregate, texts, densities.prior)
-            found["log_py_aggregate"] = bound
+            found["log_py_normal"], found["log_py_aggregate"] = text_bounds(
+                model, densities.aggregate, texts, [None, densities.prior]
+            )
     return found

@@ -23,7 +23,7 @@ from polymodal.systems.vlvae.speaking import Speaking
 QUICK = 1000
 """How many images are scored at a validation during training."""
 
-SELECTING = {"aggregate": "log_q", "true": "log_py_normal", "prior": "log_px_aggregate"}
+SELECTING = {"aggregate": "log_q", "true": "log_py_true", "prior": "log_px_aggregate"}
 """What selects the weights: a score of the first of these densities that is learned."""
 
 PARTS = 2000
@@ -255,7 +255,7 @@ class VLVAE(Speaking, Recordable):
             "likelihood": f"{config.likelihood}, pictures as bytes",
             "weights": {"image": config.image_weight, "text": config.text_weight},
             "texts": "all true ones, one drawn for an image" if not config.shuffle else "shuffled",
-            "bounds": "log p(y) by q_true under N(0, I), by q_agg under the aggregate prior",
+            "bounds": "log p(y) by q_agg under either prior, and by q_true under N(0, I)",
         }
 
 
