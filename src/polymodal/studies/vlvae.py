@@ -53,7 +53,7 @@ LEARNING: dict[str, Any] = {
 twentieth of the steps, its shared decoder 200 wide."""
 
 TINY = Training(max_steps=24, batch_size=16, resident=True)
-SMALL: dict[str, Any] = {"width": 4, "code": 16, "latent": 8, "flow_hidden": 16}
+SMALL = LEARNING | {"decoded": 24, "width": 4, "code": 16, "latent": 8, "flow_hidden": 16}
 QUICK_DATA = "two-objects,size=32,train=64,val=32"
 MODEL_ALONE: dict[str, Any] = {"densities": (), "flow_share": 0.0}
 """Stage one and no more."""
