@@ -179,8 +179,10 @@ def test_a_rate_is_chosen_for_its_own_phase(tmp_path):
 
 @pytest.mark.slow
 def test_the_quick_path_writes_a_table_and_goes_on(tmp_path, monkeypatch, capsys):
-    out = tmp_path / "results.json"
+    out, opened, opening = tmp_path / "results.json", [], jobs.open_splits
+    monkeypatch.setattr(jobs, "open_splits", lambda *a, **k: opened.append(a) or opening(*a, **k))
     found = reproduce("vse/negatives", quick=True, seeds=(0, 1), folder=tmp_path, out=out)
+    assert len(opened) == 1  # for all runs
     assert [(row.name, row.seed) for row in found.rows][:2] == [("hardest", 0), ("hardest", 1)]
     assert results.read(out).rows == found.rows
     printed = capsys.readouterr()

@@ -3,7 +3,7 @@
 import os
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +33,12 @@ def train(
     features: Path | None = None,
     init: Path | None = None,
     skip_bad: bool = False,
+    opening: Callable[..., Mapping[str, Dataset]] | None = None,
 ) -> dict[str, Any]:
-    """Train a system and leave a run; a run that is finished is left as it is. Gives its metrics."""
+    """Train a system and leave a run; a run that is finished is left as it is. Gives its metrics.
+
+    `opening` stands for `open_data`, where somebody keeps data open for several runs.
+    """
     here = Run(Path(run))
     settings = {
         "system": name,
@@ -49,7 +53,7 @@ def train(
     if here.finished:
         say(f"{run} is finished already; its scores are in {run}/metrics.json.")
         return here.metrics
-    splits = open_data(data, features=features, skip_bad=skip_bad)
+    splits = (opening or open_data)(data, features=features, skip_bad=skip_bad)
     learned_from = "trainval" if training.final else "train"
     for needed in (learned_from, "val"):
         if needed not in splits:

@@ -15,6 +15,7 @@ from polymodal.reproduction.tasks import (
     Task,
     encoders,
     features_of,
+    kept_open,
     shared,
     train_alone,
 )
@@ -43,6 +44,7 @@ def reproduce(
     What several studies share is trained once. With patterns for `rows`, those rows alone are made,
     and printed, and each joins the others in the result file as it comes.
     """
+    kept_open.cache_clear()  # what an earlier call had open may have changed
     study = named(name)
     where = tuple(data) or ((study.quick_data,) if quick else study.data)
     check(name, study, where, seeds, processes)

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from polymodal import jobs, loading
-from polymodal.reproduction.tasks import Task, beside, features_place, on_gpu, train
+from polymodal.reproduction.tasks import (
+    Task,
+    beside,
+    features_place,
+    kept_open,
+    on_gpu,
+    train,
+)
 from polymodal.results import Row
 from polymodal.runs import Run
 from polymodal.studies import Probe, named
@@ -46,7 +53,7 @@ def measure(task: Task, run: Path, probe: Probe) -> dict[str, float]:
     """What a study asks of a trained system, or draws of it."""
     device = "cuda" if on_gpu(task.accelerator) else "cpu"
     features = task.recipe.encoder and features_place(task.data, task.recipe.encoder, task.folder)
-    given: list[Any] = [jobs.open_data(task.data, features=features or None)]
+    given: list[Any] = [kept_open(task.data, features=features or None, skip_bad=False)]
     if task.recipe.beside:
         given.append(loading.load(train(beside(task), task.recipe.beside), device))
     if not named(task.study).figure:

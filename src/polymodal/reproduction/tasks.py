@@ -3,11 +3,13 @@
 import gc
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
 from polymodal import jobs
 from polymodal.config import to_settings
+from polymodal.data.records import Dataset
 from polymodal.files import fingerprint
 from polymodal.runs import Run
 from polymodal.studies import Recipe
@@ -51,10 +53,19 @@ def train(task: Task, recipe: Recipe) -> Path:
         features=features,
         init=train(task, recipe.first) if recipe.first else None,
         run=run,
+        opening=kept_open,
     )
     Run(run).tidy()
     gc.collect()  # trainer and system hold each other, and with them what lies on the device
     return run
+
+
+@lru_cache(maxsize=2)
+def kept_open(
+    data: str, *, features: Path | None = None, skip_bad: bool = False
+) -> Mapping[str, Dataset]:
+    """The splits of a dataset, opened once for all runs that a process trains and measures."""
+    return jobs.open_data(data, features=features, skip_bad=skip_bad)
 
 
 def beside(task: Task) -> Task:
