@@ -70,6 +70,8 @@ def train(
     if training.record and not on_gpu(training):
         say("--record does nothing here: it needs a GPU, and this training has none.")
     system = prepare(name, model, training, splits[learned_from], here, init)
+    if hasattr(system, "check"):
+        system.check({name: split for name, split in splits.items() if name != learned_from})
     curves = fit(
         system,
         examples_on(system, splits[learned_from], training),
@@ -208,21 +210,25 @@ def best_point(curves: list[dict[str, float]], monitor: str) -> dict[str, float]
 
 def evaluate(
     run: Path,
-    split: str = "test",
+    split: str | None = None,
     *,
     data: str | None = None,
     features: Path | None = None,
     skip_bad: bool = False,
     device: str = "cpu",
 ) -> dict[str, Any]:
-    """Score a run, or a shipped model, on a split of its own data, or of other data."""
+    """Score a run, or a shipped model, on a split of its own data, or of other data: by itself on
+    `test` where there is one, else on `val`."""
     settings = Run(models.find(run)).config
     if data is None:
         data, features = settings["data"], features or settings["features"]
         skip_bad = skip_bad or settings["skip_bad"]
     splits = open_data(data, features=features, skip_bad=skip_bad)
+    split = split or ("test" if "test" in splits else "val")
     if split not in splits:
-        raise PolymodalError(f"{data} has no split {split!r}, only {', '.join(splits)}.")
+        raise PolymodalError(
+            f"{data} has no split {split!r}, only {', '.join(splits)}. Give one of them: --split."
+        )
     system = load(run, device)
     scores = system.evaluate(splits[split])
     return {

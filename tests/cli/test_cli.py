@@ -112,8 +112,10 @@ def test_a_full_disk_and_a_key_press_are_said_plainly(capsys, monkeypatch):
     assert main(["doctor"]) == 1
     assert "the disk is full" in capsys.readouterr().err
     fail(KeyboardInterrupt())
-    assert main(["doctor"]) == 130
+    assert main(["train"]) == 130
     assert "stopped. The same command goes on" in capsys.readouterr().err
+    assert main(["doctor"]) == 130
+    assert capsys.readouterr().err == "\npolymodal: stopped.\n"
     fail(PermissionError(errno.EACCES, "Permission denied", "a.json"))
     assert main(["doctor"]) == 1
     assert "Permission denied: 'a.json'" in capsys.readouterr().err

@@ -152,7 +152,10 @@ def test_probabilities_are_those_of_the_words_said(run, squares, capsys):
             "vlvea is no run: there is no such directory. Give the directory",
         ),
         (["generate", "BARE", "--text", "a red square"], "did not learn q_aggregate(z|y)"),
-        (["generate", "BARE"], "did not learn the aggregate prior: ask for prior='normal'"),
+        (
+            ["generate", "BARE"],
+            "did not learn the aggregate prior. Ask for the prior 'normal' (--prior normal)",
+        ),
         (["caption", "RUN"], "Name a picture at least: polymodal caption RUN image.png"),
         (["caption", "RUN", "none.png"], "There is no image at none.png"),
         (["caption", "RUN", "FULL/file"], "this is no image, or one of another format"),

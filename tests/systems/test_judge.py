@@ -299,3 +299,13 @@ def test_an_empty_split_has_nothing_to_learn_from(bags):
     empty = dataclasses.replace(bags["train"], items=())
     with pytest.raises(PolymodalError, match="training split is empty"):
         learn(TINY, empty)
+
+
+def test_it_refuses_pictures_of_another_size_and_objects_at_unknown_places(two, tmp_path):
+    judge = build(TINY, learn(TINY, two["train"]))
+    with pytest.raises(PolymodalError, match="are 24×24, but the model was trained on 32×32"):
+        judge.evaluate(world(size=24)["val"])
+    Image.fromarray(two["val"].images([0])[0]).save(tmp_path / "a.png")
+    (tmp_path / "captions.csv").write_text(f"image,caption\na.png,{texts_of(two['val'])[0][0]}\n")
+    with pytest.raises(PolymodalError, match="places of 2 objects are known, and of these data 0"):
+        judge.evaluate(open_folder(tmp_path, size=32)["train"])

@@ -190,7 +190,7 @@ def test_protocol(splits):
         "likelihood": "beta, pictures as bytes",
         "weights": {"image": 0.003, "text": 10.0},
         "texts": "all true ones, one drawn for an image",
-        "bounds": "log p(y) by q_true under N(0, I), by q_agg under the aggregate prior",
+        "bounds": "log p(y) by q_agg under either prior, and by q_true under N(0, I)",
     }
     assert tiny(splits["train"], shuffle=True).protocol()["texts"] == "shuffled"
 

@@ -1,5 +1,7 @@
 """A VLVAE in use: pictures of a text, words for a picture, pairs from nothing; and what it cannot do."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -189,18 +191,28 @@ def test_texts_that_it_does_not_understand(system, text, message):
 @pytest.mark.parametrize("by", ["aggregate", "true"])
 def test_a_model_without_a_text_posterior_says_what_to_do(splits, by):
     system = tiny(splits["train"], densities=("prior",))
-    with pytest.raises(PolymodalError, match=rf"did not learn q_{by}\(z\|y\), so it has no pictures "
-                       rf"of a text\. Train it with '{by}' among --densities"):  # fmt: skip
+    with pytest.raises(PolymodalError, match=rf"did not learn q_{by}\(z\|y\)\. Draw from a prior, "
+                       rf"without a text, or train it with '{by}' among --densities"):  # fmt: skip
         system.generate(TEXT, by=by)
     alone = tiny(splits["train"], densities=(), flow_share=0.0)
     with pytest.raises(PolymodalError, match="and a --flow-share above 0"):
         alone.generate(TEXT, by=by)
 
 
+@pytest.mark.parametrize(
+    ("learned", "by", "way"),
+    [("aggregate", "true", "by q_aggregate(z|y), its default"), ("true", "aggregate", "--by true")],
+)
+def test_a_model_with_the_other_text_posterior_says_so(splits, learned, by, way):
+    system = tiny(splits["train"], densities=(learned,))
+    with pytest.raises(PolymodalError, match=re.escape(way)):
+        system.generate(TEXT, by=by)
+
+
 def test_a_model_without_a_prior_says_what_to_do(splits):
     system = tiny(splits["train"], densities=("aggregate",))
-    with pytest.raises(PolymodalError, match="did not learn the aggregate prior: ask for "
-                       "prior='normal', or train it with 'prior' among --densities"):  # fmt: skip
+    with pytest.raises(PolymodalError, match="did not learn the aggregate prior. Ask for the prior "
+                       r"'normal' \(--prior normal\), or train it with 'prior' among"):  # fmt: skip
         system.sample(prior="aggregate")
 
 

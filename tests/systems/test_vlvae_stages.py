@@ -1,14 +1,17 @@
 """The two stages of a VLVAE in whole trainings: what moves, what is kept, and that a stop changes nothing."""
 
 import dataclasses
+import shutil
 
 import pytest
 import torch
 
+from polymodal import jobs
 from polymodal.checkpoints import SafeCheckpoints
 from polymodal.data.folder import open_folder
 from polymodal.errors import PolymodalError
 from polymodal.runs import Run
+from polymodal.systems.vlvae import Config
 from polymodal.systems.vlvae.system import VLVAE
 from polymodal.training import Training, make_trainer
 from toys import polymodal
@@ -238,3 +241,49 @@ def test_a_loss_that_is_no_number_stops_either_stage(squares, tmp_path, monkeypa
     monkeypatch.setattr(VLVAE, "training_step", failing)
     with pytest.raises(PolymodalError, match=f"loss became nan at step {step + 1}"):
         train_vlvae(squares, tmp_path)
+
+
+@pytest.mark.parametrize("split", ["val", "test"])
+@pytest.mark.parametrize(
+    ("text", "flaw"), [("a mauve square", "Unknown word 'mauve'"), ("a " * 99, "has 99 words")]
+)
+def test_a_text_that_it_cannot_be_asked_about_is_found_before_it_learns(
+    squares, tmp_path, split, text, flaw
+):
+    """Not by the scores at the end, when all training is done."""
+    copy = tmp_path / "squares"
+    shutil.copytree(squares, copy)
+    table = copy / "captions.csv"
+    lines = table.read_text().splitlines()
+    own = next(i for i, line in enumerate(lines) if line.endswith(f",{split}"))
+    lines[own] = f"{lines[own].split(',')[0]},{text.strip()},{split}"
+    table.write_text("\n".join(lines) + "\n")
+    with pytest.raises(
+        PolymodalError, match=f"In the split '{split}': .*{flaw}.*leave that record"
+    ):
+        train_vlvae(copy, tmp_path / "run")
+    assert not list((tmp_path / "run").glob("*.safetensors"))
+
+
+def test_pictures_of_another_size_are_refused_with_the_right_one(squares, tmp_path):
+    train_vlvae(squares, tmp_path, max_steps=2)
+    with pytest.raises(PolymodalError, match=r"are 24×24, but .* on 16×16.*folder:PATH,size=16"):
+        jobs.evaluate(tmp_path, "val", data=f"folder:{squares},size=24")
+
+
+def test_a_run_is_scored_on_val_where_there_is_no_test(tmp_path):
+    data = "two-objects,size=16,train=16,val=8"
+    jobs.train("vlvae", Config(**TINY), Training(max_steps=2, batch_size=4, accelerator="cpu"),
+               data=data, run=tmp_path)  # fmt: skip
+    assert list(jobs.evaluate(tmp_path)["scores"]) == ["val"]
+    with pytest.raises(
+        PolymodalError, match=r"no split 'test', only train, val\. Give one of them"
+    ):
+        jobs.evaluate(tmp_path, "test")
+
+
+def test_stage_two_alone_needs_a_model(squares, tmp_path):
+    with pytest.raises(
+        PolymodalError, match="needs a model that is trained: name its run by --init"
+    ):
+        train_vlvae(squares, tmp_path, model={"flow_share": 1.0})

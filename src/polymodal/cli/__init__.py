@@ -29,6 +29,11 @@ First steps
 `polymodal VERB --help` explains a verb.
 """
 
+RESUMED = ("data", "demo", "features", "index", "reproduce", "train")
+"""Verbs that go on where they were stopped."""
+
+PLACES = "Check that this place is there, and that you may read and write it, or name another."
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a verb; a user's mistake becomes one plain message and exit status 1."""
@@ -61,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from polymodal.files import disk_is_full
 
         if not disk_is_full(error):
-            print(f"polymodal: {error}", file=sys.stderr)
+            print(f"polymodal: {error}. {PLACES}", file=sys.stderr)
             return 1
         print(
             f"polymodal: the disk is full ({error}). Free some space and give the same command "
@@ -70,7 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return 1
     except KeyboardInterrupt:
-        print("\npolymodal: stopped. The same command goes on from where it was.", file=sys.stderr)
+        again = " The same command goes on from where it was." if given[0] in RESUMED else ""
+        print(f"\npolymodal: stopped.{again}", file=sys.stderr)
         return 130
 
 

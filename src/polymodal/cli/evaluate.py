@@ -13,8 +13,9 @@ class Evaluate:
     """Other data than the run was trained on, named as in `polymodal train`."""
     features: Path | None = None
     """Features of those data."""
-    split: str = "test"
-    """train, val, test, or composition where a world holds combinations out."""
+    split: str | None = None
+    """train, val, test, or composition where a world holds combinations out; by itself test, or val where
+    there is no test."""
     skip_bad: bool = False
     """Leave out bad records of a folder."""
     device: str = "cpu"

@@ -3,7 +3,7 @@
 Which of its texts is learned from is drawn at every step, on the device, by whoever trains.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -112,6 +112,28 @@ def numbered(texts: Sequence[Sequence[str]], words: Words) -> Int64[Tensor, "n k
     rows = {text: row for row, text in enumerate(dict.fromkeys(t for own in texts for t in own))}
     places = [[rows[own[k % len(own)]] for k in range(most)] for own in texts]
     return words.encode(list(rows))[torch.tensor(places)]
+
+
+def check_pictures(dataset: Dataset, size: int) -> None:
+    """Refuse pictures of another size than a model was trained on."""
+    high, wide = dataset.images([0]).shape[1:3]
+    if (high, wide) != (size, size):
+        raise PolymodalError(
+            f"The pictures of these data are {wide}×{high}, but the model was trained on {size}×{size}. "
+            f"Give the data with that size: folder:PATH,size={size} or two-objects,size={size}."
+        )
+
+
+def check_texts(splits: Mapping[str, Dataset], words: Words) -> None:
+    """Refuse texts of any split that the words of the training texts cannot say."""
+    for name, dataset in splits.items():
+        try:
+            numbered(texts_of(dataset), words)
+        except PolymodalError as error:
+            raise PolymodalError(
+                f"In the split {name!r}: {error} A model knows the words of its training texts alone, and "
+                "none longer than their longest: leave that record out, or learn from one like it."
+            ) from error
 
 
 def shuffled(

@@ -53,7 +53,7 @@ class PlaceReader(nn.Module):
     ) -> None:
         super().__init__()
         t, v = allowed.shape
-        self.relation, self.objects = relation, objects
+        self.relation, self.objects, self.size = relation, objects, encoder.size
         layers: list[Any] = list(encoder.maps)
         *maps, last = layers
         self.maps = nn.Sequential(*maps)
@@ -145,7 +145,7 @@ class BagReader(nn.Module):
 
     def __init__(self, *, encoder: ImageEncoder, words: int, hidden: int = 400) -> None:
         super().__init__()
-        self.encoder = encoder
+        self.encoder, self.size = encoder, encoder.size
         self.layers = nn.Sequential(
             nn.ReLU(), nn.Linear(encoder.dim, hidden), nn.ReLU(), nn.Linear(hidden, words)
         )

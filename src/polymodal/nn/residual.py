@@ -53,6 +53,7 @@ class ImageEncoder(nn.Module):
             *(ResidualBlock(widths[-1]) for _ in range(3)),
             nn.Conv2d(widths[-1], ends, 1),
         )
+        self.size = size
         self.head = nn.Linear(ends * (size // shrink) ** 2, code)
         self.dim = code
 

@@ -1,18 +1,19 @@
 """What the judges of places and of bags share: how they are trained and asked."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
 import torch
 from jaxtyping import Int, Shaped
-from torch import Tensor, nn
+from torch import Tensor
 
 from polymodal.data.records import Dataset
-from polymodal.data.sayings import Sayings
+from polymodal.data.sayings import Sayings, check_pictures, check_texts
 from polymodal.data.words import Words
 from polymodal.errors import PolymodalError
+from polymodal.nn.judge import BagReader, PlaceReader
 from polymodal.nn.rates import half_cosine
 from polymodal.recording import Outputs, Recordable
 from polymodal.systems.judge.settings import Config
@@ -26,9 +27,13 @@ class Judge(Recordable, ABC):
 
     monitor = "least_accuracy"
 
-    def __init__(self, config: Config, words: Words, reader: nn.Module) -> None:
+    def __init__(self, config: Config, words: Words, reader: BagReader | PlaceReader) -> None:
         super().__init__()
         self.config, self.words, self.reader = config, words, reader
+
+    def check(self, splits: Mapping[str, Dataset]) -> None:
+        """Before it learns: whether it could be asked about every split afterwards."""
+        check_texts(splits, self.words)
 
     @abstractmethod
     def examples(self, dataset: Dataset) -> Sayings:
@@ -82,6 +87,7 @@ class Judge(Recordable, ABC):
 
     def batches(self, dataset: Dataset, count: int) -> Iterator[Any]:
         """The first examples of a split, by blocks, on the device."""
+        check_pictures(dataset, self.reader.size)
         for batch in self.examples(dataset).blocks(count, BLOCK):
             yield batch.to(self.device)
 

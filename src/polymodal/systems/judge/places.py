@@ -10,6 +10,7 @@ from torch import Tensor
 from polymodal.data.records import Dataset
 from polymodal.data.seen import Seen, SeenBatch
 from polymodal.data.words import Words
+from polymodal.errors import PolymodalError
 from polymodal.metrics.correctness import correctness
 from polymodal.nn.judge import PlaceReader
 from polymodal.recording import Outputs
@@ -37,7 +38,14 @@ class PlaceJudge(Judge):
         self.chance = reader.allowed[reader.others].sum(1).log().mean().item()
 
     def examples(self, dataset: Dataset) -> Seen:
-        return Seen(dataset, self.words)
+        found = Seen(dataset, self.words)
+        if found.places.shape[2] != self.reader.objects:
+            raise PolymodalError(
+                f"This judge was trained where the places of {self.reader.objects} objects are known, and "
+                f"of these data {found.places.shape[2]} are. Ask it about a world such as two-objects, or "
+                "about pictures by judge.correctness."
+            )
+        return found
 
     def step(self, batch: SeenBatch) -> Outputs:
         """The words of all true texts of each picture, and where their objects are."""

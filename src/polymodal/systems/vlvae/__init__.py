@@ -121,7 +121,8 @@ class Config:
         if bool(self.densities) != bool(self.flow_share):
             raise PolymodalError(
                 "Stage two needs both --densities and a --flow-share above 0, or neither; found "
-                f"{', '.join(self.densities) or 'none'} and {self.flow_share:g}."
+                f"{', '.join(self.densities) or 'none'} and {self.flow_share:g}. All of them: --densities "
+                "aggregate true prior."
             )
         if self.joint and "aggregate" not in self.densities:
             raise PolymodalError(

@@ -120,10 +120,18 @@ class Speaking:
         posterior = known[by]
         if posterior is None:
             raise PolymodalError(
-                f"This model did not learn q_{by}(z|y), so it has no pictures of a text. Train it with "
-                f"{by!r} among --densities and a --flow-share above 0."
+                f"This model did not learn q_{by}(z|y). Draw {self.other_ways(by)}, or train it with {by!r} "
+                "among --densities and a --flow-share above 0."
             )
         return posterior.given(texts).rsample()
+
+    def other_ways(self, by: str) -> str:
+        """How else a model can draw that lacks a posterior of texts."""
+        if by == "true" and self.densities.aggregate is not None:
+            return "by q_aggregate(z|y), its default"
+        if by == "aggregate" and self.densities.true is not None:
+            return "by q_true(z|y) (--by true)"
+        return "from a prior, without a text"
 
     def prior_latents(self, count: int, prior: str | None) -> Float[Tensor, "b z"]:
         """Draws of z from the learned prior where there is one, or N(0, I)."""
@@ -132,8 +140,8 @@ class Speaking:
             raise unknown("prior", prior, PRIORS)
         if prior == "aggregate" and flow is None:
             raise PolymodalError(
-                "This model did not learn the aggregate prior: ask for prior='normal', or train it "
-                "with 'prior' among --densities."
+                "This model did not learn the aggregate prior. Ask for the prior 'normal' "
+                "(--prior normal), or train it with 'prior' among --densities."
             )
         if flow is None or prior == "normal":
             return torch.randn(count, self.config.latent, device=self.device)

@@ -1,7 +1,7 @@
 """The VLVAE in training, evaluation and use."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
@@ -9,7 +9,13 @@ from jaxtyping import Float, Int, Shaped, UInt8
 from torch import Tensor
 
 from polymodal.data.records import Dataset
-from polymodal.data.sayings import SayingBatch, Sayings, shuffled
+from polymodal.data.sayings import (
+    SayingBatch,
+    Sayings,
+    check_pictures,
+    check_texts,
+    shuffled,
+)
 from polymodal.data.words import Words
 from polymodal.errors import PolymodalError
 from polymodal.gaussian import DiagonalGaussian
@@ -43,7 +49,7 @@ class VLVAE(Speaking, Recordable):
         super().__init__()
         self.config, self.words, self.size = config, words, size
         self.model, self.densities = model, densities
-        self.frozen = False
+        self.frozen = self.begun = False
         self.register_buffer("heat", torch.ones(()), persistent=False)
         learned = (score for name, score in SELECTING.items() if name in config.densities)
         self.monitor = next(learned, "bound")
@@ -65,8 +71,20 @@ class VLVAE(Speaking, Recordable):
                 "same data with the same model settings."
             )
         self.load_state_dict(known, strict=False)
+        self.begun = True
+
+    def check(self, splits: Mapping[str, Dataset]) -> None:
+        """Before it learns: whether there is a model to learn the densities of, and whether it could be
+        asked about every split afterwards."""
+        if self.config.flow_share == 1 and not self.begun:
+            raise PolymodalError(
+                "--flow-share 1 is stage two alone, which needs a model that is trained: name its run by "
+                "--init, or give a smaller share."
+            )
+        check_texts(splits, self.words)
 
     def examples(self, dataset: Dataset) -> Sayings:
+        check_pictures(dataset, self.size)
         return Sayings(dataset, self.words)
 
     def compile_parts(self) -> None:
