@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from polymodal import jobs
 from polymodal.config import to_settings
-from polymodal.data.records import Dataset
 from polymodal.files import fingerprint
 from polymodal.runs import Run
 from polymodal.studies import Recipe
@@ -63,7 +62,7 @@ def train(task: Task, recipe: Recipe) -> Path:
 @lru_cache(maxsize=2)
 def kept_open(
     data: str, *, features: Path | None = None, skip_bad: bool = False
-) -> Mapping[str, Dataset]:
+) -> Mapping[str, Any]:
     """The splits of a dataset, opened once for all runs that a process trains and measures."""
     return jobs.open_data(data, features=features, skip_bad=skip_bad)
 
