@@ -52,8 +52,12 @@ LEARNING: dict[str, Any] = {
 """What the paper leaves open or has otherwise, with the reasons in docs/vlvae.md: its warm-up is a
 twentieth of the steps, its shared decoder 200 wide."""
 
+PLANE: dict[str, Any] = {"latent": 2, "warmup": LEARNING["warmup"]}
+"""A latent that can be drawn."""
+
 TINY = Training(max_steps=24, batch_size=16, resident=True)
-SMALL = LEARNING | {"decoded": 24, "width": 4, "code": 16, "latent": 8, "flow_hidden": 16}
+SMALL_SIZES = {"width": 4, "code": 16, "flow_hidden": 16}
+SMALL = LEARNING | SMALL_SIZES | {"decoded": 24, "latent": 8}
 QUICK_DATA = "two-objects,size=32,train=64,val=32"
 MODEL_ALONE: dict[str, Any] = {"densities": (), "flow_share": 0.0}
 """Stage one and no more."""
@@ -147,7 +151,6 @@ def figure7(
 
 TABLE = rows(TEXT, FAST, FLOWS, JUDGE, **LEARNING)[0]
 QUICK_TABLE = rows(TEXT, TINY, TINY, QUICK_JUDGE, **SMALL)[0]
-SMALLER = {k: v for k, v in SMALL.items() if k != "latent"}
 
 STUDIES = {
     "table1": table(
@@ -179,8 +182,8 @@ STUDIES = {
     "figure1": drawn(
         "a latent of two dimensions: p(z|y) against the aggregate of its images' posteriors",
         figure1,
-        alone("latent 2", SHORTEST, latent=2, warmup=LEARNING["warmup"]),
-        alone("latent 2", TINY, latent=2, **SMALLER),
+        alone("latent 2", SHORTEST, **PLANE),
+        alone("latent 2", TINY, **PLANE, **SMALL_SIZES),
         "one-object",
         "one-object,size=32,train=64,val=32,test=0",
     ),
