@@ -7,8 +7,8 @@ A step is what training does for a batch: gather it, forward, backward, clip, Ad
 pictures that are kept on the device as bytes, rounds the convolutions to bf16, channels last, and
 other products to TF32, compiles all that, and plays each step as a recorded graph. The plain one is
 the same model and loss in float32, not compiled, its maps laid out as torch has them by itself, with
-torch's own instance norm, its batches put together by the workers of a DataLoader from the same
-pictures in memory. Stage two learns the densities with the model frozen, as ours.
+torch's own convolutions and instance norm, its batches put together by the workers of a DataLoader
+from the same pictures in memory. Stage two learns the densities with the model frozen, as ours.
 
 The three are timed in turn, round after round; the ratio is the median over rounds. A round must be
 longer than what the workers hold ready (two batches each).
@@ -16,6 +16,7 @@ longer than what the workers hold ready (two batches each).
 
 import argparse
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import torch
@@ -23,7 +24,7 @@ from torch.utils.data import TensorDataset
 
 from polymodal.data import worlds
 from polymodal.data.sayings import ResidentSayings, SayingBatch, Sayings, words_of
-from polymodal.nn.residual import InstanceNorm
+from polymodal.nn.residual import Convolution, InstanceNorm
 from polymodal.systems import vlvae
 from polymodal.systems.vlvae.system import VLVAE
 from polymodal.training import Training, compile_parts, record_steps
@@ -43,9 +44,11 @@ def built(sayings: Sayings, clock: Clock, device: str) -> VLVAE:
 
 
 def make_plain(model: torch.nn.Module) -> None:
-    """Torch's own layout and instance norm."""
+    """Torch's own layout, convolution and instance norm."""
     model.to(memory_format=torch.contiguous_format)
     for module in list(model.modules()):
+        if isinstance(module, Convolution):
+            module.forward = partial(torch.nn.Conv2d.forward, module)  # type: ignore[method-assign]
         for name, part in module.named_children():
             if isinstance(part, InstanceNorm):
                 setattr(module, name, torch.nn.InstanceNorm2d(0))  # which needs no number of maps

@@ -83,7 +83,8 @@ def test_an_unfinished_run_is_not_shipped(run, tmp_path):
 
 def test_the_card_says_how_it_came_about(run, tmp_path):
     changes, figures = {"densities": ["aggregate"]}, {"correctness": "97.1 % of eight words"}
-    folder = ship(run, "a-b", limits=LIMITS, changes=changes, figures=figures, into=tmp_path)
+    told = {"limits": LIMITS, "history": "It was trained twice.", "figures": figures}
+    folder = ship(run, "a-b", changes=changes, into=tmp_path, **told)
     card, metrics = (folder / "card.md").read_text("utf-8"), Run(run).metrics
     val = metrics["scores"]["val"]
     for part in (
@@ -91,7 +92,8 @@ def test_the_card_says_how_it_came_about(run, tmp_path):
         LIMITS,
         f"step {metrics['selected']['step']:.0f} (best log_q on val)",
         "`densities` became ['aggregate'].",
-        "| correctness | 97.1 % of eight words |",
+        "It was trained twice.",
+        "As it is shipped:\n\n| figure | value |\n|---|---|\n| correctness | 97.1 % of eight words |",
         f"| log_px_normal on val | {val['log_px_normal']:.2f} ± {val['log_px_normal_error']:.2f} |",
         metrics["protocol"]["splits"]["train"]["hash"],
     ):

@@ -11,7 +11,13 @@ from torch.nn.functional import conv2d
 from polymodal.errors import PolymodalError
 from polymodal.likelihoods import unit
 from polymodal.nn.dense import SharedDecoder, SharedEncoder
-from polymodal.nn.residual import ImageDecoder, ImageEncoder, ResidualBlock, Squares
+from polymodal.nn.residual import (
+    Convolution,
+    ImageDecoder,
+    ImageEncoder,
+    ResidualBlock,
+    Squares,
+)
 from polymodal.nn.wording import TextDecoder, TextEncoder
 
 IMAGES = torch.rand(4, 3, 32, 32, generator=torch.manual_seed(0))
@@ -47,6 +53,18 @@ def test_blocks_work_at_an_eighth_or_a_quarter_of_the_size(shrink, shape):
 
 def test_as_many_maps_are_flattened_as_are_asked_for():
     assert ImageEncoder(size=32, width=4, code=6, ends=7).head.weight.shape == (6, 7 * 4 * 4)
+
+
+@pytest.mark.parametrize(("inputs", "outputs"), [(10, 12), (8, 16), (3, 8), (16, 1)])
+@pytest.mark.parametrize("bias", [True, False])
+def test_maps_of_zeros_change_no_convolution(inputs, outputs, bias):
+    torch.manual_seed(0)
+    ours = Convolution(inputs, outputs, 3, stride=2, padding=1, bias=bias).double()
+    x = torch.randn(2, inputs, 7, 7, dtype=torch.double)
+    theirs = nn.Conv2d.forward(ours, x)
+    torch.testing.assert_close(ours(x), theirs, rtol=0, atol=1e-12)
+    slopes = (torch.autograd.grad(y.square().sum(), ours.weight) for y in (ours(x), theirs))
+    torch.testing.assert_close(*slopes, rtol=0, atol=1e-10)
 
 
 def test_a_block_is_that_of_cyclegan_among_zeros():

@@ -1,4 +1,4 @@
-"""Models that come with the package, each a folder here, loaded by its name: none as yet.
+"""Models that come with the package, each a folder here, loaded by its name.
 
 config.yaml, learned.json   as in a run
 model.safetensors           the best weights, in half precision; they are computed with in float32

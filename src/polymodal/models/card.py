@@ -22,6 +22,7 @@ def card(
     settings: Mapping[str, Any],
     metrics: Mapping[str, Any],
     limits: str,
+    history: str,
     changes: Mapping[str, Any],
     figures: Mapping[str, str],
 ) -> str:
@@ -48,13 +49,13 @@ model = polymodal.load("{name}")
 
 By `polymodal train {settings["system"]}` with the settings below, on {machine(metrics)}; the weights are \
 those of step {metrics["selected"]["step"]:.0f} ({metrics["protocol"]["selection"]}). To \
-ship it, matrices were rounded to half precision.{changed}
+ship it, matrices were rounded to half precision.{changed} {history}
 
 ## Figures
+{measured(figures)}
+Of the run, before anything was rounded or left out:
 
-Of the whole run, before anything was rounded or left out.
-
-{figures_table(metrics["scores"], figures)}
+{table(scores(metrics["scores"]))}
 
 ## Protocol
 
@@ -73,18 +74,28 @@ def machine(metrics: Mapping[str, Any]) -> str:
     return f"{device}, torch {versions['torch']}"
 
 
-def figures_table(scores: Mapping[str, Mapping[str, float]], figures: Mapping[str, str]) -> str:
-    """What was measured beside the run's scores, then these, with their standard errors."""
-    rows = ["| figure | value |", "|---|---|"]
-    rows += [f"| {what} | {value} |" for what, value in figures.items()]
-    for split, found in scores.items():
-        for metric, value in found.items():
+def measured(figures: Mapping[str, str]) -> str:
+    """What was measured of the model as it is shipped, if anything was."""
+    return f"\nAs it is shipped:\n\n{table(figures)}\n" if figures else ""
+
+
+def scores(found: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
+    """A run's scores with their standard errors."""
+    told = {}
+    for split, figures in found.items():
+        for metric, value in figures.items():
             if metric.endswith(("_error", "_spread")):
                 continue
-            error = found.get(f"{metric}_error")
+            error = figures.get(f"{metric}_error")
             spread = "" if error is None else f" ± {error:.2f}"
-            rows.append(f"| {metric} on {split} | {value:.2f}{spread} |")
-    return "\n".join(rows)
+            told[f"{metric} on {split}"] = f"{value:.2f}{spread}"
+    return told
+
+
+def table(figures: Mapping[str, str]) -> str:
+    """Figures by name."""
+    rows = [f"| {what} | {value} |" for what, value in figures.items()]
+    return "\n".join(["| figure | value |", "|---|---|", *rows])
 
 
 def as_yaml(settings: Mapping[str, Any]) -> str:

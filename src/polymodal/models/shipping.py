@@ -25,6 +25,7 @@ def ship(
     name: str,
     *,
     limits: str,
+    history: str = "",
     changes: Mapping[str, Any] | None = None,
     figures: Mapping[str, str] | None = None,
     into: Path | None = None,
@@ -35,9 +36,10 @@ def ship(
         run: the run's folder.
         name: what it is to be loaded by.
         limits: what it cannot do, in plain words, for its card.
+        history: what its settings do not say of its training, likewise.
         changes: of the model's settings, which leave parts of it out: {"densities": ["aggregate",
             "prior"]} is a VLVAE without q_true(z|y).
-        figures: what was measured beside the run's own scores, for its card.
+        figures: what was measured of it as it is shipped, for its card.
         into: where its folder is made; in the package, unless told otherwise.
     """
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
@@ -55,9 +57,8 @@ def ship(
     write_text(folder / "config.yaml", yaml.safe_dump(kept, sort_keys=False, allow_unicode=True))
     write_json(folder / "learned.json", source.learned)
     write_bytes(folder / "model.safetensors", content)
-    write_text(
-        folder / "card.md", card(name, system, settings, metrics, limits, changes, figures or {})
-    )
+    page = card(name, system, settings, metrics, limits, history, changes, figures or {})
+    write_text(folder / "card.md", page)
     hashes = {file: sha256(folder / file) for file in models.HASHED}
     manifest = {"name": name, "polymodal": versions()["polymodal"], "sha256": hashes}
     write_json(folder / models.MANIFEST, manifest)  # last: without it there is no shipped model

@@ -11,7 +11,7 @@ import itertools
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn.functional import interpolate, pad, pixel_unshuffle
+from torch.nn.functional import conv2d, interpolate, pad, pixel_unshuffle
 
 from polymodal.errors import PolymodalError
 from polymodal.nn.dense import Skip
@@ -19,8 +19,11 @@ from polymodal.nn.dense import Skip
 BLOCK = 2
 """The side of the squares of pixels that are maps of one pixel."""
 
+EIGHT = 8
+"""A GPU multiplies faster where the number of maps is a multiple of this."""
+
 EIGHTS = 16
-"""Maps of a square of pixels: 12, and zeros up to a multiple of eight, which a GPU multiplies faster."""
+"""Maps of a square of pixels: 12, and zeros up to a multiple of eight."""
 
 EPSILON = 1e-5
 """What is added to a variance before it divides."""
@@ -51,7 +54,7 @@ class ImageEncoder(nn.Module):
             convolution(EIGHTS, widths[0]),
             *(halving(a, b) for a, b in itertools.pairwise(widths)),
             *(ResidualBlock(widths[-1]) for _ in range(3)),
-            nn.Conv2d(widths[-1], ends, 1),
+            Convolution(widths[-1], ends, 1),
         )
         self.size = size
         self.head = nn.Linear(ends * (size // shrink) ** 2, code)
@@ -88,7 +91,7 @@ class ImageDecoder(nn.Module):
             convolution(MAPS, widths[0]),
             *(ResidualBlock(widths[0]) for _ in range(3)),
             *(doubling(a, b) for a, b in itertools.pairwise(widths)),
-            nn.Conv2d(widths[-1], parameters * BLOCK**2, 3, padding=1),
+            Convolution(widths[-1], parameters * BLOCK**2, 3, padding=1),
             nn.PixelShuffle(BLOCK),
         )
 
@@ -110,13 +113,24 @@ class Squares(nn.Module):
         return pad(found, (0, 0, 0, 0, 0, EIGHTS - found.shape[1]))
 
 
+class Convolution(nn.Conv2d):
+    """A convolution that reckons with maps of zeros where they are not a multiple of eight."""
+
+    def forward(self, maps: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c2 h2 w2"]:
+        more, extra = -self.in_channels % EIGHT, -self.out_channels % EIGHT
+        weight = pad(self.weight, (0, 0, 0, 0, 0, more, 0, extra))
+        bias = None if self.bias is None else pad(self.bias, (0, extra))
+        maps = pad(maps, (0, 0, 0, 0, 0, more))
+        return conv2d(maps, weight, bias, self.stride, self.padding)[:, : self.out_channels]
+
+
 class ResidualBlock(Skip):
     """x + f(x), f two 3×3 convolutions with instance norm and a ReLU between them."""
 
     def __init__(self, width: int) -> None:
         super().__init__(
             convolution(width, width),
-            nn.Conv2d(width, width, 3, padding=1, bias=False),
+            Convolution(width, width, 3, padding=1, bias=False),
             InstanceNorm(),
         )
 
@@ -124,7 +138,7 @@ class ResidualBlock(Skip):
 def convolution(narrow: int, wide: int, stride: int = 1) -> nn.Sequential:
     """A 3×3 convolution, instance norm (which takes any bias off) and ReLU."""
     return nn.Sequential(
-        nn.Conv2d(narrow, wide, 3, stride=stride, padding=1, bias=False),
+        Convolution(narrow, wide, 3, stride=stride, padding=1, bias=False),
         InstanceNorm(),
         nn.ReLU(),
     )
@@ -137,7 +151,7 @@ def halving(narrow: int, wide: int) -> nn.Sequential:
 
 def doubling(wide: int, narrow: int) -> nn.Sequential:
     """A 3×3 convolution to four times the maps, laid side by side, instance norm and ReLU."""
-    maps = nn.Conv2d(wide, BLOCK**2 * narrow, 3, padding=1, bias=False)
+    maps = Convolution(wide, BLOCK**2 * narrow, 3, padding=1, bias=False)
     return nn.Sequential(maps, nn.PixelShuffle(BLOCK), InstanceNorm(), nn.ReLU())
 
 
