@@ -64,6 +64,16 @@ def test_a_critic_equals_its_pairs_one_by_one(name):
     torch.testing.assert_close(scores, naive(critic, summary, local), rtol=1e-10, atol=1e-10)
 
 
+def test_scaled_scores_begin_about_1():
+    torch.manual_seed(0)
+    plain = EncodeAndDot(summary=64, local=64, hidden=400).double()
+    scaled = EncodeAndDot(summary=64, local=64, hidden=400, scaled=True).double()
+    scaled.load_state_dict(plain.state_dict())
+    summary, local = features(50, 64), features(50, 64, seed=2)
+    torch.testing.assert_close(20 * scaled(summary, local), plain(summary, local))
+    assert 0.2 < scaled(summary, local).std() < 2
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_local_features_need_no_places(name):
     critic, summary, local = built(name), features(3, 5), features(4, 5, seed=2)

@@ -159,14 +159,12 @@ def test_amdim_looks_twice_in_training_alone():
         assert all(p.grad is not None for p in part.parameters())
 
 
-@pytest.mark.parametrize(
-    ("critic", "root"), [("encode-and-dot", 3.0), ("concat-and-convolve", 1.0)]
-)
-def test_the_scores_of_amdim_are_clipped_and_kept_small(critic, root):
-    """Against log-softmaxes row by row in float64; of products, those over the root of their width."""
+@pytest.mark.parametrize("critic", ["encode-and-dot", "concat-and-convolve"])
+def test_the_scores_of_amdim_are_clipped_and_kept_small(critic):
+    """Against log-softmaxes row by row in float64."""
     system = made("amdim", critic=critic, critic_hidden=9, dim=16, slim=16, limit=0.5).eval()
     whole, maps = torch.randn(4, 16), torch.randn(4, 16, 2, 2)
-    scores = system.critic(whole, maps).double() / root
+    scores = system.critic(whole, maps).double()
     clipped = 0.5 * torch.tanh(scores / 0.5)
     bounds = []
     for row in range(4):
@@ -177,6 +175,14 @@ def test_the_scores_of_amdim_are_clipped_and_kept_small(critic, root):
     expected = 0.05 * scores.square().mean() - torch.stack(bounds).mean()
     found = system.told(system.critic, whole, maps).item()
     assert found == pytest.approx(expected.item(), rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["dim", "amdim", "cmdim"])
+@pytest.mark.parametrize(("scaled", "root"), [(True, 3.0), (False, 1.0)])
+def test_scores_are_over_the_root_of_their_width_unless_told_otherwise(name, scaled, root):
+    system = made(name, critic_hidden=9, critic_scaled=scaled)
+    assert made(name, critic_hidden=9).critic.scale == pytest.approx(1 / 3)
+    assert system.critic.scale == pytest.approx(1 / root)
 
 
 def test_the_players_of_aae_pull_apart():

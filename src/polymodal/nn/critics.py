@@ -38,11 +38,18 @@ class Dot(nn.Module):
 
 
 class EncodeAndDot(nn.Module):
-    """f(g)·norm(f′(l)): both encoded, at each place alike, then one matrix product."""
+    """f(g)·norm(f′(l)): both encoded, at each place alike, then one matrix product.
 
-    def __init__(self, *, summary: int, local: int, hidden: int = 2048) -> None:
+    With `scaled`, over the root of their width, so that scores begin about 1. As they are (Hjelm et al.)
+    they begin about that root, where a bound has next to no slope for most of them.
+    """
+
+    def __init__(
+        self, *, summary: int, local: int, hidden: int = 2048, scaled: bool = False
+    ) -> None:
         super().__init__()
         self.widths = summary, local
+        self.scale = hidden**-0.5 if scaled else 1.0
         self.summary = Encoded(summary, hidden)
         self.local = nn.Sequential(Encoded(local, hidden), nn.LayerNorm(hidden))
 
@@ -55,7 +62,8 @@ class EncodeAndDot(nn.Module):
                 "In training, encode-and-dot normalises over a batch and needs 2 rows or more; "
                 f"found {len(summary)} and {len(local)}. Give a larger batch, or call eval()."
             )
-        return laid_out(self.summary(summary) @ self.local(places(local)).T, local)
+        encoded = self.scale * self.summary(summary)
+        return laid_out(encoded @ self.local(places(local)).T, local)
 
 
 class Encoded(nn.Module):

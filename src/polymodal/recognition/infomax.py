@@ -27,6 +27,9 @@ class InfoMaxSettings(Settings):
     """What compares a global feature and a local one."""
     critic_hidden: int = 1024
     """The width of its layers, where it has any."""
+    critic_scaled: bool = True
+    """Divide the scores of encode-and-dot by the root of its width, as AMDIM does. DIM's authors and the
+    thesis do not say so, but from scores about that root learning is slow (see docs/zeroshot.md)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -51,5 +54,7 @@ class InfoMax(Learner):
 
 def critic(config: InfoMaxSettings, local: int) -> nn.Module:
     """What compares global features and local ones of some width."""
-    how = {} if config.critic == "dot" else {"hidden": config.critic_hidden}
+    how: dict[str, Any] = {} if config.critic == "dot" else {"hidden": config.critic_hidden}
+    if config.critic == "encode-and-dot":
+        how["scaled"] = config.critic_scaled
     return critics.named(config.critic)(summary=config.dim, local=local, **how)

@@ -49,9 +49,8 @@ class AugmentedMultiscale(Looking, InfoMax):
 
     def __init__(self, config: Config, learned: dict[str, Any]) -> None:
         super().__init__(config, learned)
+        # not `dot`: local and last maps are not equally wide
         self.far_critic = critic(config, self.encoder.last_dim)
-        # `dot` cannot be: local and last maps are not equally wide
-        self.scale = config.critic_hidden**-0.5 if config.critic == "encode-and-dot" else 1.0
 
     def loss(self, features: Features, batch: ClassBatch) -> Float[Tensor, ""]:
         again = self.see(batch.images)
@@ -66,7 +65,7 @@ class AugmentedMultiscale(Looking, InfoMax):
         self, judge: nn.Module, whole: Float[Tensor, "b d"], maps: Float[Tensor, "b c h w"]
     ) -> Float[Tensor, ""]:
         """Minus the bound by clipped scores, and their penalty."""
-        scores = self.scale * judge(whole, maps)
+        scores = judge(whole, maps)
         bound = self.bound(soft_clip(scores, self.config.limit))
         return score_penalty(scores, self.config.penalty) - bound
 

@@ -203,18 +203,23 @@ def tried(local: str, model: str, times: float, **told: Any) -> Recipe:
     )
 
 
+KINDS = (("FC", ""), ("PN", ""), ("DIM", "+AC"), ("CMDIM(p=1)", "+AC"))
 CHOOSING = (
     *(
-        tried(local, model, times, dropout=dropout)
-        for model, local in (("FC", ""), ("PN", ""), ("DIM", "+AC"), ("CMDIM(p=1)", "+AC"))
+        tried(local, model, 1, lr=lr, dropout=dropout)
+        for model, local in KINDS
+        for lr in (3e-4, 1e-3)
         for dropout in (0.0, 0.5)
-        for times in (0.5, 1, 2, 4)
     ),
-    tried("+AC", "CMDIM(p=1)", 4, bound="infonce"),
-    tried("+AC", "CMDIM(p=1)", 4, lr=1e-3),
-    tried("+AC", "CMDIM(p=0.5)", 4, dropout=0.0),
+    *(tried(local, model, times, lr=1e-3) for model, local in KINDS for times in (2, 4)),
+    *(
+        tried("+AC", model, 1, lr=1e-3, bound=bound)
+        for model in ("DIM", "CMDIM(p=1)")
+        for bound in ("infonce", "donsker-varadhan")
+    ),
+    *(tried("+AC", "CMDIM(p=1)", times, lr=3e-4, critic_scaled=False) for times in (1, 2)),
 )
-"""One of each kind of learner at growing budgets, and what else was tried for CMDIM."""
+"""One of each kind of learner by rate, dropout and budget, and what else was tried for CMDIM."""
 
 
 def with_accuracy(
