@@ -22,6 +22,8 @@ LEFTS = [MARGIN + k * (COLUMN + GUTTER) for k in range(SHOWN)]
 SIDE, GAP, LINE = 168, 26, 34
 """The heights of a picture, of what is left free under it, of a line of text."""
 
+KEY = "bars: the chance of every word at its place; black, the word drawn, which stands above; blue, others"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
@@ -44,7 +46,7 @@ class Block:
 def draw(blocks: Sequence[Block], words: Words, out: Path) -> None:
     """Write a sheet of blocks under each other."""
     top = 16
-    sheet = Sheet(top + sum(block.height for block in blocks))
+    sheet = Sheet(top + sum(block.height for block in blocks) + LINE)
     for block in blocks:
         sheet.head(block.title, top, block.note)
         below = top + HEAD
@@ -56,6 +58,7 @@ def draw(blocks: Sequence[Block], words: Words, out: Path) -> None:
         if block.read is not None and block.told is not None:
             draw_read(sheet, block.told, block.read, words, below + SIDE + 10)
         top += block.height
+    sheet.write(KEY, MARGIN, top, size=SMALL, colour=SOFT)
     sheet.save(out)
 
 
