@@ -29,6 +29,7 @@ def card(
     """The page of a model that is shipped from a run of these settings and metrics."""
     uses = "\n".join(line for method, line in USES.items() if hasattr(system, method))
     changed = "".join(f" `{key}` became {value}." for key, value in changes.items())
+    more = f"{changed} {history}".rstrip()
     return f"""\
 # {name}
 
@@ -49,7 +50,7 @@ model = polymodal.load("{name}")
 
 By `polymodal train {settings["system"]}` with the settings below, on {machine(metrics)}; the weights are \
 those of step {metrics["selected"]["step"]:.0f} ({metrics["protocol"]["selection"]}). To \
-ship it, matrices were rounded to half precision.{changed} {history}
+ship it, matrices were rounded to half precision.{more}
 
 ## Figures
 {measured(figures)}
