@@ -148,8 +148,9 @@ def test_probabilities_are_those_of_the_words_said(run, squares, capsys):
         (["generate", "RUN", "--device", "cdua"], "The device 'cdua' cannot be used here"),
         (["generate", "VSE", "--text", "red"], "is a run of vse, which cannot generate. Make one"),
         (
-            ["generate", "vlvea", "--text", "red"],
-            "vlvea is no run: there is no such directory. Give the directory",
+            ["generate", "vlvae-two-objcts", "--text", "red"],
+            "vlvae-two-objcts is no run: there is no such directory. Unknown shipped model "
+            "'vlvae-two-objcts'. Did you mean 'vlvae-two-objects'?",
         ),
         (["generate", "BARE", "--text", "a red square"], "did not learn q_aggregate(z|y)"),
         (

@@ -208,7 +208,7 @@ CHOOSING = (
     *(
         tried(local, model, 1, lr=lr, dropout=dropout)
         for model, local in KINDS
-        for lr in (3e-4, 1e-3)
+        for lr in (3e-4, 1e-3, 3e-3)
         for dropout in (0.0, 0.5)
     ),
     *(tried(local, model, times, lr=1e-3) for model, local in KINDS for times in (2, 4)),
@@ -217,6 +217,7 @@ CHOOSING = (
         for model in ("DIM", "CMDIM(p=1)")
         for bound in ("infonce", "donsker-varadhan")
     ),
+    *(tried("+AC", model, 1, lr=1e-3, critic_hidden=256) for model in ("DIM", "CMDIM(p=1)")),
     *(tried("+AC", "CMDIM(p=1)", times, lr=3e-4, critic_scaled=False) for times in (1, 2)),
 )
 """One of each kind of learner by rate, dropout and budget, and what else was tried for CMDIM."""
