@@ -130,7 +130,7 @@ def test_probabilities_are_those_of_the_words_said(run, squares, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["generate", "RUN", "--text", "a red glorp"], "Unknown word 'glorp'. Known: -, "),
+        (["generate", "RUN", "--text", "a red glorp"], "Unknown word 'glorp'. Known: "),
         (["generate", "RUN", "--text", "red " * 9], "has 9 words, but there is room for 6"),
         (["generate", "RUN", "--text", ""], "is empty. Say a word at least. The words are: "),
         (["generate", "RUN", "--text", "a red square", "--text", " - "], "' - ' is empty"),
@@ -152,7 +152,7 @@ def test_probabilities_are_those_of_the_words_said(run, squares, capsys):
             "vlvae-two-objcts is no run: there is no such directory. Unknown shipped model "
             "'vlvae-two-objcts'. Did you mean 'vlvae-two-objects'?",
         ),
-        (["generate", "BARE", "--text", "a red square"], "did not learn q_aggregate(z|y)"),
+        (["generate", "BARE", "--text", "a red square"], "This model has no q_agg(z|y)"),
         (
             ["generate", "BARE"],
             "did not learn the aggregate prior. Ask for the prior 'normal' (--prior normal)",
@@ -186,7 +186,7 @@ def test_help_teaches(capsys):
         assert stopped.value.code == 0
         printed = capsys.readouterr().out
         assert f"usage: polymodal {verb} [-h] {usage}" in printed
-        assert "polymodal " + verb + " runs/v" in printed
+        assert f"polymodal {verb} vlvae-two-objects" in printed
         assert "A run directory, or the name of a shipped model." in flat(printed)
 
 

@@ -34,6 +34,11 @@ def test_an_absent_file():
         as_picture("nowhere.png", 8)
 
 
+def test_a_folder_is_no_picture(tmp_path: Path):
+    with pytest.raises(PolymodalError, match=r"is a folder\. Give the pictures in it: .*/\*\.png"):
+        as_picture(tmp_path, 8)
+
+
 def test_a_broken_file_is_named(tmp_path: Path):
     path = tmp_path / "broken.png"
     path.write_bytes(b"no picture")

@@ -52,7 +52,7 @@ def test_what_is_encoded_comes_back() -> None:
         (" - -", "The text ' - -' is empty."),
         ("male male male male", "has 4 words, but there is room for 3. Say less. The words are: male,"),
         ("male smilin", "In the text 'male smilin': Unknown word 'smilin'. Did you mean 'smiling'? "
-         "Known: -, bushy_eyebrows, male, smiling."),
+         "Known: bushy_eyebrows, male, smiling."),
         ("a b c d e", "Unknown word 'a'"),
     ],
 )  # fmt: skip
@@ -115,3 +115,15 @@ def test_a_text_shorter_than_any_that_was_learned_from() -> None:
         PolymodalError, match=r"'red cube' has 2 words, .* has 3\. Say more\. The words"
     ):
         words.check("red cube")
+
+
+def test_whoever_says_something_unknown_is_shown_a_text() -> None:
+    words = Words.of(["red", "Large red cube", "small blue cube"])
+    assert words.example == "Large red cube"
+    for text in ("pink", "", "red red red red"):
+        with pytest.raises(PolymodalError, match=r"A text is like 'Large red cube'\.$"):
+            words.encode([text])
+    kept = Words.from_json(words.as_json())
+    assert kept.example == words.example
+    old = {name: value for name, value in words.as_json().items() if name != "example"}
+    assert Words.from_json(old) == words  # a run of before

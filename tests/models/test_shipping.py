@@ -31,7 +31,7 @@ def test_parts_are_left_out(run, tmp_path):
     system = polymodal.load(folder)
     assert system.generate("something red").shape == (1, 16, 16, 3)
     assert system.sample(2, prior="aggregate").images.shape == (2, 16, 16, 3)
-    with pytest.raises(PolymodalError, match=r"did not learn q_true"):
+    with pytest.raises(PolymodalError, match=r"has no q_true"):
         system.generate("something red", by="true")
 
 

@@ -8,12 +8,12 @@ from typing import Annotated
 HELP = """\
 Say in words what pictures show, a line a picture, by a trained model.
 
-  polymodal caption runs/v image.png
-  polymodal caption runs/a *.png --probabilities
+  polymodal caption vlvae-two-objects image.png
+  polymodal caption runs/v *.png --probabilities
 
-RUN is the directory of a run of `polymodal train vlvae`. Pictures are read as those of the run's data were: their centre square, resized.
+RUN is the directory of a run of `polymodal train vlvae`, or vlvae-two-objects, which comes with Polymodal. Pictures are read as those of the run's data were: their centre square, resized.
 
-A probability is that of a word given the picture and the words before it. It is about one half where two words are as true: which object is said first, and by which relation.
+A probability is that of a word given the picture and the words before it. It is about one half where two words are as true: which object is said first, and by which relation. It is worth nothing for pictures unlike those of the run's data, which a model is as sure about.
 """  # noqa: E501 (tyro breaks the lines)
 
 

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 HELP = """\
 Draw pictures of what a text says, or pictures and texts from nothing, by a trained model.
 
-  polymodal generate runs/v --text "large red metal cube left small blue rubber sphere"
-  polymodal generate runs/v --count 16 --out pairs.png
+  polymodal generate vlvae-two-objects --text "large red metal cube left small blue rubber sphere"
+  polymodal generate vlvae-two-objects --count 16 --out pairs.png
 
-RUN is the directory of a run of `polymodal train vlvae`. The texts of two-objects are nine words: the size, colour, material and shape of one object, where it stands seen from the other, and the same of the other.
+RUN is the directory of a run of `polymodal train vlvae`, or vlvae-two-objects, which comes with Polymodal. The texts of two-objects are nine words: the size, colour, material and shape of one object, where it stands seen from the other, and the same of the other.
 
   small large
   cyan red gray blue yellow purple brown green
@@ -49,7 +49,7 @@ def main(arguments: list[str]) -> None:
         prior: Literal["aggregate", "normal"] | None = None
         """Without --text: z from the aggregate prior q(z) (the default), or from N(0, I)."""
         seed: int = 0
-        """Another seed, other pictures."""
+        """Another seed, other pictures; the same with the same count, the same."""
         device: str = "cpu"
         """Where to compute, for instance cuda."""
 

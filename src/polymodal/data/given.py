@@ -22,6 +22,8 @@ def as_picture(given: Any, size: int) -> np.ndarray:
     """One picture: a path, a PIL image, or an array `h w 3` of uint8."""
     if isinstance(given, str | Path):
         path = Path(given)
+        if path.is_dir():
+            raise PolymodalError(f"{path} is a folder. Give the pictures in it: {path}/*.png")
         if not path.is_file():
             raise PolymodalError(f"There is no image at {path}.")
         try:

@@ -3,7 +3,7 @@
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -45,6 +45,8 @@ class Words:
     """Words of a text; shorter texts end in blanks."""
     shortest: int = 1
     """Words of the shortest training text: of a shorter one nothing was learned."""
+    example: str = field(default="", compare=False)
+    """A training text, for whoever does not know how they are put."""
 
     def __post_init__(self) -> None:
         if self.words[:1] != (BLANK,) or len(self.words) < 2:
@@ -70,13 +72,20 @@ class Words:
         Args:
             texts: those of the training split; the longest of them gives the length.
         """
+        texts = list(texts)
         said = [spoken(text) for text in texts]
         counts = Counter(word for words in said for word in words if word != BLANK)
         if not counts:
             raise PolymodalError("The training texts hold no word. Check the captions.")
         frequent = sorted(counts, key=lambda word: (-counts[word], word))
         lengths = [len(words) for words in said]
-        return cls(words=(BLANK, *frequent), length=max(lengths), shortest=max(1, min(lengths)))
+        longest = max(lengths)
+        return cls(
+            words=(BLANK, *frequent),
+            length=longest,
+            shortest=max(1, min(lengths)),
+            example=texts[lengths.index(longest)],
+        )
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -97,7 +106,8 @@ class Words:
             raise PolymodalError(f"The text {text!r} is empty. Say a word at least. {self._known}")
         for word in said:
             if word not in self.numbers:
-                raise PolymodalError(f"In the text {text!r}: {unknown('word', word, self.words)}")
+                wrong = unknown("word", word, self.words[1:])
+                raise PolymodalError(f"In the text {text!r}: {wrong}{self._such}")
         if len(said) > self.length:
             raise PolymodalError(
                 f"The text {text!r} has {len(said)} words, but there is room for {self.length}. "
@@ -107,7 +117,11 @@ class Words:
 
     @property
     def _known(self) -> str:
-        return f"The words are: {', '.join(self.words[1:])}."
+        return f"The words are: {', '.join(self.words[1:])}.{self._such}"
+
+    @property
+    def _such(self) -> str:
+        return f" A text is like {self.example!r}." if self.example else ""
 
     def check(self, text: str) -> None:
         """Refuse a text that is shorter than any that was learned from."""
@@ -124,14 +138,17 @@ class Words:
 
     def as_json(self) -> dict[str, Any]:
         """What `from_json` makes the same words of, for a run to keep."""
-        return {"words": list(self.words), "length": self.length, "shortest": self.shortest}
+        lengths = {"length": self.length, "shortest": self.shortest}
+        return {"words": list(self.words), **lengths, "example": self.example}
 
     @classmethod
     def from_json(cls, content: Any) -> "Words":
         """The words that `as_json` wrote."""
         try:
             lengths = {name: int(content[name]) for name in ("length", "shortest")}
-            return cls(words=tuple(content["words"]), **lengths)
+            return cls(
+                words=tuple(content["words"]), **lengths, example=str(content.get("example", ""))
+            )
         except (KeyError, TypeError, ValueError, PolymodalError) as error:
             raise PolymodalError(
                 f"The words of a run cannot be read ({error}). Copy the whole run again."

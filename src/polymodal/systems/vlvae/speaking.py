@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from polymodal.systems.vlvae.model import JointModel
 
 PRIORS = ("aggregate", "normal")
+POSTERIORS = {"aggregate": "q_agg(z|y)", "true": "q_true(z|y)"}
 
 BLOCK = 256
 """Pictures that are decoded at once."""
@@ -64,6 +65,8 @@ class Speaking:
         seed: int = 0,
     ) -> Images:
         """Pictures of a text, as uint8 `count h w 3`: z of q_agg(z|y), or with by='true' of q_true."""
+        if not isinstance(text, str):
+            raise PolymodalError("generate takes one text. Call it once for each.")
         texts = self.words.encode([text]).expand(at_least_one(count), -1)
         self.words.check(text)
         self.eval()
@@ -120,17 +123,17 @@ class Speaking:
         posterior = known[by]
         if posterior is None:
             raise PolymodalError(
-                f"This model did not learn q_{by}(z|y). Draw {self.other_ways(by)}, or train it with {by!r} "
-                "among --densities and a --flow-share above 0."
+                f"This model has no {POSTERIORS[by]}. Draw {self.other_ways(by)}, or train one with "
+                f"{by!r} among --densities and a --flow-share above 0."
             )
         return posterior.given(texts).rsample()
 
     def other_ways(self, by: str) -> str:
         """How else a model can draw that lacks a posterior of texts."""
         if by == "true" and self.densities.aggregate is not None:
-            return "by q_aggregate(z|y), its default"
+            return f"by {POSTERIORS['aggregate']}, its default"
         if by == "aggregate" and self.densities.true is not None:
-            return "by q_true(z|y) (--by true)"
+            return f"by {POSTERIORS['true']} (--by true)"
         return "from a prior, without a text"
 
     def prior_latents(self, count: int, prior: str | None) -> Float[Tensor, "b z"]:
