@@ -85,5 +85,5 @@ def test_what_cannot_be_asked_for_is_refused(system, two, vlvae, tmp_path):
     with pytest.raises(PolymodalError, match=r"has 4 words, but the shortest .* Say more"):
         figure4(system, ["large red metal cube"], tmp_path / "a.png")
     lacking = vlvae(two["train"], densities=("aggregate",))
-    with pytest.raises(PolymodalError, match=r"did not learn q_true\(z\|y\)"):
+    with pytest.raises(PolymodalError, match=r"has no q_true\(z\|y\)"):
         figure4(lacking, TEXTS, tmp_path / "a.png")
