@@ -55,6 +55,16 @@ def test_a_system_takes_the_same_steps_from_a_recording(train, monkeypatch):
     assert all(torch.equal(weights[name], others[name]) for name in weights)
 
 
+def test_what_is_done_aside_is_done_in_its_turn_where_nothing_is_recorded():
+    x = torch.ones(3, requires_grad=True)
+    with recording.Aside(x.device) as aside:
+        doubled = 2 * x
+    aside.join()
+    (doubled + x).sum().backward()
+    assert aside.stream is None
+    assert x.grad.tolist() == [3.0, 3.0, 3.0]
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU to record on")
 @pytest.mark.parametrize("compiled", [False, True])
 def test_a_graph_takes_the_same_steps(train, compiled):

@@ -106,6 +106,33 @@ class Recordable(LightningModule):
             optimizer.zero_grad()
 
 
+class Aside:
+    """What goes on beside the steps after it, up to `join`: in a recording on a stream of its own, so
+    that many small kernels do not wait for large ones nor they for them; elsewhere in its turn.
+
+    Autograd plays the way back on the same streams.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        within = device.type == "cuda" and torch.cuda.is_current_stream_capturing()
+        self.stream = torch.cuda.Stream(device) if within else None
+        self.streaming = torch.cuda.stream(self.stream)  # of None: as it is
+
+    def __enter__(self) -> "Aside":
+        if self.stream is not None:
+            self.stream.wait_stream(torch.cuda.current_stream())
+        self.streaming.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.streaming.__exit__(*error)
+
+    def join(self) -> None:
+        """What comes now needs what was made aside."""
+        if self.stream is not None:
+            torch.cuda.current_stream().wait_stream(self.stream)
+
+
 def recordable(device: torch.device) -> bool:
     """Whether a device has graphs."""
     return device.type == "cuda"

@@ -20,7 +20,7 @@ from polymodal.data.words import Words
 from polymodal.errors import PolymodalError
 from polymodal.gaussian import DiagonalGaussian
 from polymodal.nn.rates import half_cosine
-from polymodal.recording import Outputs, Recordable
+from polymodal.recording import Aside, Outputs, Recordable
 from polymodal.systems.vlvae.densities import Densities, log_prior
 from polymodal.systems.vlvae.model import JointModel, in_float32
 from polymodal.systems.vlvae.scores import kl_parts, scores_of
@@ -157,8 +157,11 @@ class VLVAE(Speaking, Recordable):
     ) -> Float[Tensor, " n"]:
         """The weighted log-likelihoods of a picture and its text given z (004, §5.3.1)."""
         code = self.model.code(z)
-        pictures = self.config.image_weight * self.model.log_px(code, images)
-        return pictures + self.config.text_weight * self.model.log_py(code, texts)
+        with Aside(code.device) as words:
+            text = self.config.text_weight * self.model.log_py(code, texts)
+        picture = self.config.image_weight * self.model.log_px(code, images)
+        words.join()
+        return picture + text
 
     def bound(
         self,
