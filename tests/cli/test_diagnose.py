@@ -42,9 +42,11 @@ def test_a_run_on_its_own_data(run, tmp_path, capsys):
 
 
 def test_several_are_compared(run, tmp_path, capsys):
-    model = write_model(tmp_path / "dino", "dinov2")
+    model, other = write_model(tmp_path / "dino", "dinov2"), tmp_path / "other/fc"
+    training = Training(max_steps=60, batch_size=16, accelerator="cpu")  # enough for another score
+    jobs.train("fc", fc.Config(dim=64, slim=8, crop=1.0, lr=3e-3), training, data=DATA, run=other)
     out = tmp_path / "out"
-    given = ["diagnose", str(run), str(model), str(run), "--measures", "zeroshot", "tre"]
+    given = ["diagnose", str(run), str(model), str(other), "--measures", "zeroshot", "tre"]
     assert main([*given, "--out", str(out), *QUICK]) == 0
     assert f"Wrote {out}/comparison.html." in flat(capsys.readouterr().err)
     assert {path.name for path in out.iterdir() if path.is_dir()} == {"fc", "dino", "fc-2"}

@@ -10,9 +10,16 @@ from torch import nn
 
 from polymodal.errors import PolymodalError
 from polymodal.information import BOUNDS, jensen_shannon
-from polymodal.nn.critics import ConcatAndConvolve, Dot, EncodeAndDot, Encoded, named
+from polymodal.nn.critics import (
+    ConcatAndConvolve,
+    Dot,
+    EncodeAndCosine,
+    EncodeAndDot,
+    Encoded,
+    named,
+)
 
-NAMES = ["concat-and-convolve", "dot", "encode-and-dot"]
+NAMES = ["concat-and-convolve", "dot", "encode-and-dot", "encode-and-cosine"]
 
 
 def built(name, width=5, hidden=7):
@@ -45,6 +52,9 @@ def naive(critic, summary, local):
         summary = encoded(critic.summary, summary)
         rows = encoded(critic.local[0], places.flatten(0, 1))
         places = torch.nn.functional.layer_norm(rows, rows.shape[1:]).view(*places.shape[:2], -1)
+    if isinstance(critic, EncodeAndCosine):
+        summary = 10 * summary / summary.norm(dim=-1, keepdim=True)
+        places = places / places.norm(dim=-1, keepdim=True)
 
     def score(g, at):
         if isinstance(critic, ConcatAndConvolve):
@@ -116,7 +126,8 @@ def test_autocast_scores_and_learns_nearly_the_same(name):
         summary, local = (leaf.clone().requires_grad_() for leaf in leaves)
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=enabled):
             scores = critic(summary, local)
-        assert scores.dtype == (torch.bfloat16 if enabled else torch.float32)
+        rounded = enabled and name == "concat-and-convolve"  # others multiply in float32
+        assert scores.dtype == (torch.bfloat16 if rounded else torch.float32)
         scores.float().tanh().sum().backward()
         found.append([scores.detach().float(), summary.grad, local.grad])
     for exact, rounded in zip(*found, strict=True):
@@ -201,6 +212,7 @@ CASES = {
     "concat-and-convolve": (partial(ConcatAndConvolve, **SIZES), 64, 250, 0.01),
     "dot": (Towers, 128, 600, 0.005),
     "encode-and-dot": (partial(EncodeAndDot, **SIZES), 128, 1000, 0.01),
+    "encode-and-cosine": (partial(EncodeAndCosine, **SIZES, temperature=0.02), 128, 1000, 0.01),
 }
 """How each is made and trained: batch, steps and the highest learning rate."""
 

@@ -119,7 +119,7 @@ def test_the_rate_stays_or_falls(decay):
         ("fc", {"dropout": 1.0}, "dropout is a share, from 0 to below 1, not 1.0"),
         ("fc", {"ridge": 0.0}, "ridge must be above 0, not 0.0"),
         ("pn", {"scale": 0.0}, "scale must be above 0"),
-        ("amdim", {"limit": 0.0}, "limit must be above 0"),
+        ("amdim", {"limit": -1.0}, "limit must be 0 or more"),
         ("amdim", {"penalty": -1.0}, "penalty must be 0 or more"),
         ("aae", {"hidden": 0}, "hidden must be above 0, not 0"),
         ("aae", {"adversity": -1.0}, "adversity must be 0 or more"),
@@ -220,9 +220,11 @@ def test_the_ridge_is_kept_beside_the_prototypes():
         features, labels = system.features(TRAIN)
         prototypes = ridge(features, labels, system.attributes, system.config.ridge)
         assert torch.equal(system.ridges, prototypes)
-        tested, classes = system.features(TEST)
+        middle = torch.stack([features[labels == c].mean(0) for c in labels.unique()]).mean(0)
+        (tested, classes), around = system.features(TEST), prototypes - middle
         right = [
-            max(UNSEEN, key=lambda c: torch.cosine_similarity(row, prototypes[c], dim=0)) == own
+            max(UNSEEN, key=lambda c: torch.cosine_similarity(row - middle, around[c], dim=0))
+            == own
             for row, own in zip(tested, classes, strict=True)
         ]
         assert scores["zsl_top1_ridge"] == pytest.approx(100 * np.mean(right))

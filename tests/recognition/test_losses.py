@@ -172,8 +172,8 @@ def test_the_scores_of_amdim_are_clipped_and_kept_small(critic):
         for place in clipped[row, row]:
             among = torch.cat([place[None], apart])
             bounds.append(place - among.logsumexp(0) + np.log(len(among)))
-    expected = 0.05 * scores.square().mean() - torch.stack(bounds).mean()
-    found = system.told(system.critic, whole, maps).item()
+    expected = torch.stack(bounds).mean() - 0.05 * scores.square().mean()
+    found = system.told(system.critic(whole, maps)).item()
     assert found == pytest.approx(expected.item(), rel=1e-4)
 
 

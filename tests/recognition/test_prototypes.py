@@ -5,7 +5,7 @@ import torch
 
 from polymodal.errors import PolymodalError
 from polymodal.metrics.zeroshot import top1
-from polymodal.recognition.prototypes import Fitting, cosines, fitted, ridge
+from polymodal.recognition.prototypes import Fitting, cosines, cosines_about, enough, fitted, ridge
 
 CLASSES, SEEN = 40, 30
 
@@ -40,6 +40,31 @@ def test_the_ridge_recognises_them_too(world):
     rows = labels < SEEN
     prototypes = ridge(features[rows], labels[rows], attributes, 0.01)
     assert unseen_accuracy(features, labels, prototypes) > 80
+
+
+def test_unless_told_as_many_steps_as_recognise_classes_that_are_held_out(world):
+    features, labels, attributes = world
+    rows = labels < SEEN
+    known = (features[rows], labels[rows], attributes)
+    how = Fitting(lr=1e-2, most=200)
+    steps = enough(*known, how, 0)
+    assert 10 <= steps <= 200 and steps % 10 == 0
+    net, same = fitted(*known, how), fitted(*known, Fitting(lr=1e-2, steps=steps))
+    assert torch.equal(net(attributes), same(attributes))
+    assert unseen_accuracy(features, labels, net(attributes)) > 50
+    few = labels[rows] < 4
+    assert enough(known[0][few], known[1][few], attributes, how, 0) == 200
+
+
+def test_cosines_about_the_middle_do_not_see_what_all_classes_share(world):
+    features, labels, attributes = world
+    rows = labels < SEEN
+    for known in (torch.arange(SEEN), torch.arange(len(attributes)) < SEEN):
+        found = [
+            cosines_about(moved, ridge(moved[rows], labels[rows], attributes, 0.01), known)
+            for moved in (features, features + 100)
+        ]
+        torch.testing.assert_close(found[0], found[1], rtol=1e-2, atol=1e-2)
 
 
 def test_the_ridge_is_the_least_of_its_squares(world):

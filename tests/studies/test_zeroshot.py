@@ -146,7 +146,12 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("zeroshot")
 
 
-FEW = {"local": "alex/FC", "plateau": "*CMDIM*1", "choices": "*PN*0.5, ×1", "heatmaps": "basic/FC"}
+FEW = {
+    "local": "alex/FC",
+    "plateau": "*CMDIM*1",
+    "choices": "*PN, dropout*",
+    "heatmaps": "basic/FC",
+}
 
 
 @pytest.mark.slow

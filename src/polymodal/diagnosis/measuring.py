@@ -15,7 +15,7 @@ from polymodal.diagnosis.overlays import write_sheet
 from polymodal.diagnosis.pointwise import information
 from polymodal.errors import PolymodalError
 from polymodal.metrics.zeroshot import top1
-from polymodal.recognition.prototypes import Fitting, cosines, fitted, ridge
+from polymodal.recognition.prototypes import Fitting, cosines, cosines_about, fitted, ridge
 
 Splits = Mapping[str, Dataset] | Dataset
 
@@ -62,18 +62,17 @@ def zeroshot(found: Examination) -> dict[str, float]:
     place = found.encoder.device
     attributes = found.test.attributes.to(place)
     seen, known = found.seen.whole, found.fit.labels.to(place)
-    points = {
-        "zsl_top1": fitted(seen, known, attributes, Fitting())(attributes),
-        "zsl_top1_ridge": ridge(seen, known, attributes),
-    }
+    prototypes = fitted(seen, known, attributes, Fitting())(attributes)
+    ridges = ridge(seen, known, attributes)
     labels = found.test.labels.to(place)
     here = torch.zeros(len(attributes), dtype=torch.bool, device=place)
     here[labels] = True
-    scores = {
-        name: top1(cosines(found.asked.whole, prototypes), labels, here)
-        for name, prototypes in points.items()
+    asked = found.asked.whole
+    return {
+        "zsl_top1": top1(cosines(asked, prototypes), labels, here),
+        "zsl_top1_ridge": top1(cosines_about(asked, ridges, known.unique()), labels, here),
+        "chance": 100 / int(here.sum()),
     }
-    return scores | {"chance": 100 / int(here.sum())}
 
 
 def tre(found: Examination) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """Critics: how well global features fit local ones, every image against every place of every other.
 
-The three of Deep InfoMax (Hjelm et al., 2019). Summaries [m, d] and local features [n, c, h, w] give
-scores [m, n, h·w]; local features [n, c] without places give scores [m, n].
+The three of Deep InfoMax (Hjelm et al., 2019), and one by cosines. Summaries [m, d] and local features
+[n, c, h, w] give scores [m, n, h·w]; local features [n, c] without places give scores [m, n].
 """
 
 import math
@@ -10,7 +10,7 @@ from collections.abc import Callable
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn.functional import linear
+from torch.nn.functional import linear, normalize
 from torch.utils.checkpoint import checkpoint
 
 from polymodal.errors import PolymodalError, unknown
@@ -34,7 +34,7 @@ class Dot(nn.Module):
         self, summary: Float[Tensor, "m d"], local: Float[Tensor, "n c *grid"]
     ) -> Float[Tensor, "m n ..."]:
         check(self.widths, summary, local)
-        return laid_out(summary @ places(local).T, local)
+        return laid_out(product(summary, places(local)), local)
 
 
 class EncodeAndDot(nn.Module):
@@ -62,8 +62,31 @@ class EncodeAndDot(nn.Module):
                 "In training, encode-and-dot normalises over a batch and needs 2 rows or more; "
                 f"found {len(summary)} and {len(local)}. Give a larger batch, or call eval()."
             )
-        encoded = self.scale * self.summary(summary)
-        return laid_out(encoded @ self.local(places(local)).T, local)
+        return laid_out(self.compared(self.summary(summary), self.local(places(local))), local)
+
+    def compared(
+        self, summary: Float[Tensor, "m e"], local: Float[Tensor, "k e"]
+    ) -> Float[Tensor, "m k"]:
+        """The score of every row with every other."""
+        return product(self.scale * summary, local)
+
+
+class EncodeAndCosine(EncodeAndDot):
+    """The same with the cosine of both in place of their product, over a temperature (Chen et al., 2020).
+
+    Scores stay within its inverse, so that no bound can drift.
+    """
+
+    def __init__(
+        self, *, summary: int, local: int, hidden: int = 2048, temperature: float = 0.1
+    ) -> None:
+        super().__init__(summary=summary, local=local, hidden=hidden)
+        self.temperature = temperature
+
+    def compared(
+        self, summary: Float[Tensor, "m e"], local: Float[Tensor, "k e"]
+    ) -> Float[Tensor, "m k"]:
+        return product(normalize(wide(summary)) / self.temperature, normalize(wide(local)))
 
 
 class Encoded(nn.Module):
@@ -104,9 +127,9 @@ class ConcatAndConvolve(nn.Module):
         of_summary, of_local = self.first.weight.split(self.widths, 1)
         rows = linear(summary, of_summary, self.first.bias)
         columns = linear(places(local), of_local)
-        tall, wide = self.block(rows, columns)
+        tall, broad = self.block(rows, columns)
         bands = [
-            torch.cat([self.scored(above, beside) for beside in columns.split(wide)], 1)
+            torch.cat([self.scored(above, beside) for beside in columns.split(broad)], 1)
             for above in rows.split(tall)
         ]
         return laid_out(torch.cat(bands), local)
@@ -138,6 +161,7 @@ CRITICS: dict[str, Callable[..., nn.Module]] = {
     "concat-and-convolve": ConcatAndConvolve,
     "dot": Dot,
     "encode-and-dot": EncodeAndDot,
+    "encode-and-cosine": EncodeAndCosine,
 }
 
 
@@ -157,6 +181,18 @@ def check(widths: tuple[int, int], summary: Tensor, local: Tensor) -> None:
             f"along the second axis; found {found[0]} and {found[1]}. Build it with "
             f"summary={found[0]}, local={found[1]}."
         )
+
+
+def product(rows: Float[Tensor, "m e"], columns: Float[Tensor, "k e"]) -> Float[Tensor, "m k"]:
+    """Every row times every column, in float32 or finer under autocast too: what most scores share is
+    free under some bounds and grows, and rounded to bf16 it would drown what tells them apart."""
+    with torch.autocast(rows.device.type, enabled=False):
+        return wide(rows) @ wide(columns).T
+
+
+def wide(values: Float[Tensor, "m e"]) -> Float[Tensor, "m e"]:
+    """The same in float32, unless they are finer."""
+    return values.to(torch.promote_types(values.dtype, torch.float32))
 
 
 def places(local: Float[Tensor, "n c *grid"]) -> Float[Tensor, "k c"]:

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from polymodal import information
 from polymodal.errors import PolymodalError
+from polymodal.information import score_penalty, soft_clip
 from polymodal.nn import critics
 from polymodal.nn.scratch import Features
 from polymodal.recognition.learner import Learner
@@ -23,22 +24,33 @@ class InfoMaxSettings(Settings):
     bound: BoundName = "jensen-shannon"
     """What is made large. The thesis names the Donsker–Varadhan representation (A.7), and DIM's own
     code the Jensen–Shannon one."""
-    critic: Literal["encode-and-dot", "dot", "concat-and-convolve"] = "encode-and-dot"
+    critic: Literal["encode-and-dot", "encode-and-cosine", "dot", "concat-and-convolve"] = (
+        "encode-and-dot"
+    )
     """What compares a global feature and a local one."""
     critic_hidden: int = 1024
     """The width of its layers, where it has any."""
     critic_scaled: bool = True
     """Divide the scores of encode-and-dot by the root of its width, as AMDIM does. DIM's authors and the
     thesis do not say so, but from scores about that root learning is slow (see docs/zeroshot.md)."""
+    limit: float = 0.0
+    """What scores are clipped to, softly, as in AMDIM; 0 for no limit."""
+    penalty: float = 0.0
+    """Weight of the mean squared score before it is clipped, as in AMDIM."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.critic_hidden < 1:
             raise PolymodalError(f"critic_hidden must be 1 or more, not {self.critic_hidden}.")
+        for name in ("limit", "penalty"):
+            if not getattr(self, name) >= 0:
+                raise PolymodalError(f"{name} must be 0 or more, not {getattr(self, name)}.")
 
 
 class InfoMax(Learner):
     """A learner with a critic."""
+
+    config: InfoMaxSettings
 
     def __init__(self, config: InfoMaxSettings, learned: dict[str, Any]) -> None:
         super().__init__(config, learned)
@@ -49,7 +61,15 @@ class InfoMax(Learner):
         self, whole: Features, places: Features, negatives: Bool[Tensor, "b b"] | None = None
     ) -> Float[Tensor, ""]:
         """What the global features of some images and the local ones of their partners share, in nats."""
-        return self.bound(self.critic(whole.whole, places.local), negatives=negatives)
+        return self.told(self.critic(whole.whole, places.local), negatives)
+
+    def told(
+        self, scores: Float[Tensor, "b b *places"], negatives: Bool[Tensor, "b b"] | None = None
+    ) -> Float[Tensor, ""]:
+        """The bound by scores, clipped and less their penalty where that is asked for."""
+        limit, weight = self.config.limit, self.config.penalty
+        bound = self.bound(soft_clip(scores, limit) if limit else scores, negatives=negatives)
+        return bound - score_penalty(scores, weight) if weight else bound
 
 
 def critic(config: InfoMaxSettings, local: int) -> nn.Module:

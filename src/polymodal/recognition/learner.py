@@ -20,7 +20,14 @@ from polymodal.nn.scratch import Features
 from polymodal.recognition import asking
 from polymodal.recognition.examples import ClassBatch, Pictured
 from polymodal.recognition.local import LocalClassifier
-from polymodal.recognition.prototypes import Fitting, Prototypes, cosines, fitted, ridge
+from polymodal.recognition.prototypes import (
+    Fitting,
+    Prototypes,
+    cosines,
+    cosines_about,
+    fitted,
+    ridge,
+)
 from polymodal.recognition.settings import Settings
 from polymodal.recording import Outputs, Recordable
 
@@ -164,7 +171,7 @@ class Learner(Recordable, ABC):
         level = scores - self.config.handicap * self.known
         return {
             "zsl_top1": top1(scores, labels, here),
-            "zsl_top1_ridge": top1(cosines(features, self.ridges), labels, here),
+            "zsl_top1_ridge": top1(cosines_about(features, self.ridges, self.known), labels, here),
             "top1_among_all": top1(level, labels, torch.ones_like(here)),
             "chance": 100 / int(here.sum()),
             "classes_learned": 100 * self.known[here].float().mean().item(),
@@ -218,7 +225,8 @@ class Learner(Recordable, ABC):
         return {
             "recognition": "cosine to prototypes from ℓ2-normalised attributes, fitted in "
             f"{self.config.fit_steps} steps at {self.config.fit_lr:g}",
-            "ridge": f"cosine to prototypes by ridge regression of weight {self.config.ridge:g}",
+            "ridge": "cosine to prototypes by ridge regression of weight "
+            f"{self.config.ridge:g}, from the middle of the known classes",
             "handicap": self.config.handicap,
             "accuracy": "top-1, the mean over classes, among the classes of the split",
         }

@@ -33,7 +33,7 @@ class Settings:
     """Let the rate fall to nothing along a cosine."""
     dropout: float = 0.0
     """Share of the numbers left out before each of the encoder's linear layers, and before FC's labels."""
-    fit_steps: int = 100
+    fit_steps: int = 40
     """Steps in which prototypes are fitted; with many they know the training classes by heart."""
     fit_lr: float = 1e-3
     """Adam's rate in them."""

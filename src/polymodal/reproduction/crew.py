@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from typing import Any, TypeVar
 
 from polymodal import jobs
@@ -30,8 +30,19 @@ def run_all(
     context = get_context("spawn")  # CUDA does not survive a fork
     with ProcessPoolExecutor(processes, mp_context=context, initializer=hush) as pool:
         waiting = {pool.submit(work, task): task for task in tasks}
-        follow(waiting, each)
+        try:
+            follow(waiting, each)
+        except KeyboardInterrupt:
+            disband(pool)
+            raise
         return [future.result() for future in waiting]
+
+
+def disband(pool: ProcessPoolExecutor) -> None:
+    """Stop at once, whatever is under way: a run may be killed at any step, and the same command goes on."""
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in active_children():
+        process.terminate()
 
 
 def follow(waiting: Mapping["Future[Any]", Task], each: Callable[[Any], None]) -> None:

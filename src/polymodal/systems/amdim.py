@@ -10,10 +10,8 @@ from typing import Any
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
-from polymodal.errors import PolymodalError
-from polymodal.information import score_penalty, soft_clip
 from polymodal.nn.scratch import Features
 from polymodal.recognition import learn
 from polymodal.recognition.examples import ClassBatch
@@ -30,22 +28,13 @@ class Config(InfoMaxSettings):
     bound: BoundName = "infonce"
     """What is made large; AMDIM's own is InfoNCE."""
     limit: float = 10.0
-    """What scores are clipped to, softly."""
+    """What scores are clipped to, softly; 0 for no limit."""
     penalty: float = 5e-2
     """Weight of the mean squared score before it is clipped."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.limit > 0:
-            raise PolymodalError(f"limit must be above 0, not {self.limit}.")
-        if not self.penalty >= 0:
-            raise PolymodalError(f"penalty must be 0 or more, not {self.penalty}.")
 
 
 class AugmentedMultiscale(Looking, InfoMax):
     """Minus the bounds between two looks, both ways round, at the local and at the last maps."""
-
-    config: Config
 
     def __init__(self, config: Config, learned: dict[str, Any]) -> None:
         super().__init__(config, learned)
@@ -55,19 +44,11 @@ class AugmentedMultiscale(Looking, InfoMax):
     def loss(self, features: Features, batch: ClassBatch) -> Float[Tensor, ""]:
         again = self.see(batch.images)
         told = [
-            self.told(judge, whole.whole, maps)
+            self.told(judge(whole.whole, maps))
             for whole, places in ((features, again), (again, features))
             for judge, maps in ((self.critic, places.local), (self.far_critic, places.last))
         ]
-        return torch.stack(told).mean()
-
-    def told(
-        self, judge: nn.Module, whole: Float[Tensor, "b d"], maps: Float[Tensor, "b c h w"]
-    ) -> Float[Tensor, ""]:
-        """Minus the bound by clipped scores, and their penalty."""
-        scores = judge(whole, maps)
-        bound = self.bound(soft_clip(scores, self.config.limit))
-        return score_penalty(scores, self.config.penalty) - bound
+        return -torch.stack(told).mean()
 
 
 def build(config: Config, learned: dict[str, Any]) -> AugmentedMultiscale:
