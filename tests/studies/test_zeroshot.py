@@ -84,6 +84,8 @@ def test_studies_of_the_same_rows_share_their_runs():
         assert {run_of(row) for row in named(f"zeroshot/{name}").recipes} <= table
     plateau = {row.name: run_of(row) for row in named("zeroshot/plateau").recipes}
     assert [name for name, run in plateau.items() if run in table] == [
+        "basic/FC+AC ×1",
+        "basic/CMDIM(p=1)+AC ×1",
         "alex/FC+AC ×1",
         "alex/CMDIM(p=1)+AC ×1",
     ]
