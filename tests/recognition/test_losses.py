@@ -45,12 +45,13 @@ def test_cmdim_tells_places_of_partners_from_those_of_other_classes():
     assert len(set(labels)) < len(labels)
     assert not torch.equal(batch.others, batch.images)
     features, others = system.see(batch.images), system.see(batch.others)
-    found = system.loss(features, batch)
+    found = system.loss(system.views(batch), batch)
     there = pairs_of(system, features.whole, others.local, labels)
     back = pairs_of(system, others.whole, features.local, labels)
     assert found.item() == pytest.approx(-(np.log(4) + (there + back).item() / 2), rel=1e-4)
     moved = PartnerBatch(batch.images, batch.labels, batch.others.flip(0))
-    assert system.loss(features, moved).item() != pytest.approx(found.item(), rel=1e-4)
+    moved_loss = system.loss(system.views(moved), moved)
+    assert moved_loss.item() != pytest.approx(found.item(), rel=1e-4)
 
 
 def test_dim_tells_its_own_places_from_those_of_all_others():
@@ -58,7 +59,8 @@ def test_dim_tells_its_own_places_from_those_of_all_others():
     batch = batch_of(system)
     features = system.see(batch.images)
     own = pairs_of(system, features.whole, features.local, range(len(batch)))
-    assert system.loss(features, batch).item() == pytest.approx(-(np.log(4) + own.item()), rel=1e-4)
+    found = system.loss([features], batch).item()
+    assert found == pytest.approx(-(np.log(4) + own.item()), rel=1e-4)
 
 
 def test_pn_is_a_softmax_of_cosines():
@@ -73,33 +75,61 @@ def test_pn_is_a_softmax_of_cosines():
     assert system.step(batch)["loss"].item() == pytest.approx(np.mean(losses), rel=1e-4)
 
 
+@pytest.mark.parametrize("each", [False, True])
 @pytest.mark.parametrize("local", ["attributes", "labels"])
-def test_the_answers_of_places_are_averaged_before_they_are_compared(local):
-    system = made("fc", local=local, local_weight=0.5).eval()
+def test_the_answers_of_places_are_averaged_before_they_are_compared_unless_told(local, each):
+    system = made("fc", local=local, local_weight=0.5, local_each=each).eval()
     batch = batch_of(system)
     features = system.see(batch.images)
     weight, bias = system.local.tell.weight[:, :, 0, 0].double(), system.local.tell.bias.double()
     losses = []
     for maps, label in zip(features.local.double(), batch.labels.tolist(), strict=True):
         places = [maps[:, y, x] for y in range(maps.shape[1]) for x in range(maps.shape[2])]
-        told = sum(weight @ place + bias for place in places) / len(places)
-        logits = system.attributes.double() @ told if local == "attributes" else told
-        known = logits[list(TRAIN.chosen)]
-        losses.append(-known.log_softmax(0)[TRAIN.chosen.index(label)].item())
-    expected = system.loss(features, batch).item() + 0.5 * np.mean(losses)
+        answers = [weight @ place + bias for place in places]
+        for told in answers if each else [sum(answers) / len(places)]:
+            logits = system.attributes.double() @ told if local == "attributes" else told
+            known = logits[list(TRAIN.chosen)]
+            losses.append(-known.log_softmax(0)[TRAIN.chosen.index(label)].item())
+    expected = system.loss([features], batch).item() + 0.5 * np.mean(losses)
     assert system.step(batch)["loss"].item() == pytest.approx(expected, rel=1e-4)
 
 
+@pytest.mark.parametrize("name", ["cmdim", "amdim", "vicreg"])
+def test_the_local_loss_is_of_both_looks(name):
+    system = made(name, local="attributes").eval()
+    batch = batch_of(system)
+    views = system.views(batch)
+    own = [system.told_locally(view, batch.labels).item() for view in views]
+    expected = system.loss(views, batch).item() + np.mean(own)
+    assert system.step(batch)["loss"].item() == pytest.approx(expected, rel=1e-4)
+    if name == "cmdim":  # in evaluation two looks at one picture are the same
+        assert own[0] != pytest.approx(own[1])
+
+
+WINDOWED = {"amdim": {"looks": "window"}, "fc": {}}
+
+
+def test_amdim_sees_windows_where_told():
+    system, other = (made(name, **how).train() for name, how in WINDOWED.items())
+    batch, seen = batch_of(system), []
+    for each in (system, other):
+        torch.manual_seed(1)
+        seen.append(each.see(batch.images).seen)
+    assert torch.equal(*seen)
+    first, second = (view.seen for view in system.views(batch))
+    assert not torch.equal(first, second)
+
+
 def test_the_critic_of_aae_takes_noise_for_noise():
-    system = made("aae", code=16, hidden=32, std=50.0).eval()
+    system = made("aae", code=16, hidden=32, std=0.5).eval()
     batch = batch_of(system)
     features = system.see(batch.images)
     torch.manual_seed(1)
-    found = system.loss(features, batch).item()
+    found = system.loss([features], batch).item()
     torch.manual_seed(1)
     code = system.code(features.whole)
     real, false = system.critic(torch.randn_like(code)).sigmoid(), system.critic(code).sigmoid()
-    away = (system.drawer(code) - features.seen).square().sum((1, 2, 3)) / (2 * 50**2)
+    away = (system.drawer(code) - features.seen).square().mean((1, 2, 3)) / (2 * 0.5**2)
     expected = away.mean() - real.log().mean() - (1 - false).log().mean()
     assert found == pytest.approx(expected.item(), rel=1e-5)
 
@@ -108,7 +138,7 @@ def test_the_critic_of_aae_takes_noise_for_noise():
 def test_a_local_loss_teaches_early_layers(local):
     system = made("fc", local=local)
     batch = batch_of(system)
-    plain = system.loss(system.eval().see(batch.images), batch)
+    plain = system.loss([system.eval().see(batch.images)], batch)
     whole = system.step(batch)["loss"]
     assert whole > plain
     (whole - plain).backward()

@@ -9,7 +9,7 @@ from polymodal.reproduction import reproduce
 from polymodal.reproduction.tasks import Task, place
 from polymodal.results import Row, read
 from polymodal.studies import named
-from polymodal.studies.zeroshot import EPOCHS, MODERN, RECONSTRUCTING, TABLE, TWICE
+from polymodal.studies.zeroshot import EPOCHS, MODERN, RECONSTRUCTING, TABLE, TWICE, conclusions
 from polymodal.studies.zeroshot.conclusions import related
 
 STUDIES = ("cub", "local", "tre", "parts", "heatmaps", "plateau", "choices")
@@ -25,8 +25,8 @@ def run_of(recipe):
 @pytest.mark.parametrize("block", EPOCHS)
 def test_a_block_has_every_row_of_the_table(block):
     rows = [row for row in TABLE if row.block == block]
-    assert len({row.name for row in rows}) == len(rows) == 44
-    assert len({run_of(row) for row in rows}) == 44
+    assert len({row.name for row in rows}) == len(rows) == 46
+    assert len({run_of(row) for row in rows}) == 46
     for row in rows:
         once = "alex" in row.name or row.name.split("/")[1].partition("+")[0] in (
             *RECONSTRUCTING,
@@ -59,6 +59,8 @@ def test_what_is_as_written_is_what_is_written():
             assert not (model.flip or model.decay or model.dropout)
             if row.system in ("dim", "cmdim"):
                 assert model.bound == "donsker-varadhan"
+            if row.system == "amdim":
+                assert model.looks == "window"
 
 
 def test_the_thesis_is_quoted():
@@ -107,8 +109,10 @@ def test_rows_are_correlated_by_their_means(tmp_path):
         "basic/VAE": [(1.1, 30.0)],
         "basic/DIM": [(0.9, 25.0)],
         "alex/FC": [(0.5, 41.0)],
+        "basic/DINO+AC": [(5.0, 5.0)],
     }
-    found = related(rows_of(values), tmp_path / "t.json", metric="m", axis="M", aside=("VAE",))
+    aside = {"aside": ("VAE",), "beyond": ("DINO",)}
+    found = related(rows_of(values), tmp_path / "t.json", metric="m", axis="M", **aside)
     means = np.array([np.mean(seeds, axis=0) for seeds in values.values()])
     scopes = {
         "strong": [0, 1, 2, 3, 4],
@@ -132,6 +136,17 @@ def test_rows_are_correlated_by_their_means(tmp_path):
 )
 def test_nothing_is_said_of_few_rows_or_of_equal_ones(values, tmp_path):
     assert related(rows_of(values), tmp_path / "t.json", metric="m", axis="M") == {}
+
+
+def test_the_r_that_is_shown_may_be_of_one_encoder(tmp_path, monkeypatch):
+    clouds = []
+    monkeypatch.setattr(conclusions, "scatter", lambda found, **how: clouds.extend(found))
+    values = {"basic/A": [(1, 1)], "basic/B": [(2, 2)], "basic/C": [(3, 3)], "alex/A": [(9, -9)]}
+    for shown in ("basic/", ""):
+        related(rows_of(values), tmp_path / "t.json", metric="m", axis="M", shown=shown)
+    both = np.corrcoef([1, 2, 3, 9], [1, 2, 3, -9])[0, 1]
+    assert [cloud.note for cloud in clouds] == ["basic r = 1.00", f"r = {both:.2f}"]
+    assert [len(cloud.dots) for cloud in clouds] == [4, 4]
 
 
 def test_each_block_is_correlated_by_itself(tmp_path):

@@ -60,7 +60,11 @@ class Learner(Recordable, ABC):
             None
             if config.local == "none"
             else LocalClassifier(
-                config.local, local=self.encoder.local_dim, attributes=width, classes=classes
+                config.local,
+                local=self.encoder.local_dim,
+                attributes=width,
+                classes=classes,
+                each=config.local_each,
             )
         )
         self.prototypes = Prototypes(width, config.dim)
@@ -72,8 +76,12 @@ class Learner(Recordable, ABC):
     # Training
 
     @abstractmethod
-    def loss(self, features: Features, batch: ClassBatch) -> Float[Tensor, ""]:
+    def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
         """What it learns by, beside the local loss."""
+
+    def views(self, batch: ClassBatch) -> Sequence[Features]:
+        """What it encodes of a batch: each picture, or for some learners two of its class."""
+        return [self.see(batch.images)]
 
     def start(self, train: Dataset) -> None:
         """Take the attributes of all classes, and which of them have training images."""
@@ -101,13 +109,18 @@ class Learner(Recordable, ABC):
         return self.stepped(self.step, batch)
 
     def step(self, batch: ClassBatch) -> Outputs:
-        """The learner's own loss and the local one."""
-        features = self.see(batch.images)
-        loss = self.loss(features, batch)
+        """The learner's own loss and the local one, of all that it encodes."""
+        views = self.views(batch)
+        loss = self.loss(views, batch)
         if self.local is not None:
-            told = self.local(features.local, self.attributes)
-            loss = loss + self.config.local_weight * self.surprise(told, batch.labels)
+            told = [self.told_locally(view, batch.labels) for view in views]
+            loss = loss + self.config.local_weight * torch.stack(told).mean()
         return {"loss": loss, "shown": loss.detach()}
+
+    def told_locally(self, view: Features, labels: Int[Tensor, " b"]) -> Float[Tensor, ""]:
+        """The local loss of one look at each picture."""
+        logits = self.local(view.local, self.attributes)  # type: ignore[misc]
+        return self.surprise(logits, labels.repeat_interleave(len(logits) // len(labels)))
 
     def see(self, images: UInt8[Tensor, "b 3 h w"]) -> Features:
         """The features of a window of each picture, its bytes between −1 and 1."""

@@ -10,20 +10,27 @@ class LocalClassifier(nn.Module):
     """A class told from every place, by its attributes (AC) or by its label (LC).
 
     The thesis does not say how the places' answers are joined: here their logits are averaged, then
-    compared once. By attributes, a place says how much of each it sees, and a class is as likely as its
-    ℓ2-normalised attributes agree with that.
+    compared once, or compared one by one (`each`). By attributes, a place says how much of each it sees,
+    and a class is as likely as its ℓ2-normalised attributes agree with that.
     """
 
     def __init__(
-        self, kind: Literal["attributes", "labels"], *, local: int, attributes: int, classes: int
+        self,
+        kind: Literal["attributes", "labels"],
+        *,
+        local: int,
+        attributes: int,
+        classes: int,
+        each: bool = False,
     ) -> None:
         super().__init__()
-        self.kind = kind
+        self.kind, self.each = kind, each
         self.tell = nn.Conv2d(local, attributes if kind == "attributes" else classes, 1)
 
     def forward(
         self, local: Float[Tensor, "b c h w"], attributes: Float[Tensor, "n a"]
-    ) -> Float[Tensor, "b n"]:
-        """The logit of each class, whose attributes are given."""
-        told = self.tell(local).mean((2, 3)).float()
+    ) -> Float[Tensor, "m n"]:
+        """The logit of each class, whose attributes are given, by each picture, or by each of its places."""
+        found = self.tell(local).float()
+        told = found.movedim(1, -1).flatten(0, 2) if self.each else found.mean((2, 3))
         return told @ attributes.T if self.kind == "attributes" else told

@@ -23,6 +23,8 @@ class Settings:
     class (AC) or the class (LC; 003, §4.4.1)."""
     local_weight: float = 1.0
     """Weight of that loss."""
+    local_each: bool = False
+    """Compare each place with the truth by itself, and not the mean of all."""
     crop: float = 0.875
     """The side of the window that is seen, anywhere in training, the middle one in testing."""
     flip: bool = False

@@ -4,6 +4,7 @@ An auto-encoder whose code is to be distributed as N(0, I): a critic learns to t
 it, and the encoder to deceive the critic (Makhzani et al., 2015).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,8 +30,8 @@ class Config(Settings):
     """The width of the code."""
     hidden: int = 512
     """The width of the critic's two layers."""
-    adversity: float = 10.0
-    """Weight of deceiving the critic, against the squared error of a pixel, summed over the picture."""
+    adversity: float = 0.1
+    """Weight of deceiving the critic, against the squared error of a number of the picture."""
     std: float = 0.5
     """The standard deviation of a pixel about what is drawn, bytes lying between −1 and 1."""
 
@@ -58,9 +59,11 @@ class AdversarialAutoEncoder(Learner):
             nn.Linear(wide, wide), nn.LeakyReLU(0.2), nn.Linear(wide, 1),
         )  # fmt: skip
 
-    def loss(self, features: Features, batch: ClassBatch) -> Float[Tensor, ""]:
+    def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
+        (features,) = views
         code = self.code(features.whole).float()
         drawn = self.drawer.error(code, features.seen, self.config.std).mean()
+        drawn = drawn / features.seen[0].numel()
         # the gradient that reaches the code is turned round, so that one descent serves both players
         turned = Turned.apply(code, self.config.adversity)
         noise, told = self.critic(torch.randn_like(code)), self.critic(turned)

@@ -5,8 +5,9 @@ local ones of the other, at two scales. Scores are products over the root of the
 own code, kept small and clipped softly: without the root many are beyond the limit at first.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float
@@ -27,6 +28,9 @@ class Config(InfoMaxSettings):
 
     bound: BoundName = "infonce"
     """What is made large; AMDIM's own is InfoNCE."""
+    looks: Literal["amdim", "window"] = "amdim"
+    """What is seen of a picture in training: AMDIM's own augmentations, or windows as other learners
+    have them, which is all that the thesis speaks of (A.2)."""
     limit: float = 10.0
     """What scores are clipped to, softly; 0 for no limit."""
     penalty: float = 5e-2
@@ -40,12 +44,14 @@ class AugmentedMultiscale(Looking, InfoMax):
         super().__init__(config, learned)
         # not `dot`: local and last maps are not equally wide
         self.far_critic = critic(config, self.encoder.last_dim)
+        if config.looks == "window":
+            self.looks = None
 
-    def loss(self, features: Features, batch: ClassBatch) -> Float[Tensor, ""]:
-        again = self.see(batch.images)
+    def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
+        one, other = views
         told = [
             self.told(judge(whole.whole, maps))
-            for whole, places in ((features, again), (again, features))
+            for whole, places in ((one, other), (other, one))
             for judge, maps in ((self.critic, places.local), (self.far_critic, places.last))
         ]
         return -torch.stack(told).mean()

@@ -5,6 +5,7 @@ probability p, or of another look at itself; images of other classes are the neg
 say what a class shares.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from torch import Tensor
 from polymodal.errors import PolymodalError
 from polymodal.nn.scratch import Features
 from polymodal.recognition import learn
-from polymodal.recognition.examples import PartnerBatch
+from polymodal.recognition.examples import ClassBatch, PartnerBatch
 from polymodal.recognition.infomax import InfoMax, InfoMaxSettings
 
 __all__ = ["Config", "build", "learn"]
@@ -40,10 +41,14 @@ class ClassMatching(InfoMax):
         super().__init__(config, learned)
         self.partners = config.p
 
-    def loss(self, features: Features, batch: PartnerBatch) -> Float[Tensor, ""]:  # type: ignore[override]
-        others = self.see(batch.others)
+    def views(self, batch: PartnerBatch) -> Sequence[Features]:  # type: ignore[override]
+        """Each picture and its partner."""
+        return [self.see(batch.images), self.see(batch.others)]
+
+    def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
+        one, other = views
         apart = batch.labels[:, None] != batch.labels
-        return -0.5 * (self.shared(features, others, apart) + self.shared(others, features, apart))
+        return -0.5 * (self.shared(one, other, apart) + self.shared(other, one, apart))
 
 
 def build(config: Config, learned: dict[str, Any]) -> ClassMatching:

@@ -4,6 +4,7 @@ A bound on the mutual information of an image's global feature and its local one
 critic tells places of the same image from those of others.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,8 +27,8 @@ class Config(InfoMaxSettings):
 class DeepInfoMax(InfoMax):
     """Minus the bound, for the global and local features of one look at each image."""
 
-    def loss(self, features: Features, batch: ClassBatch) -> Float[Tensor, ""]:
-        return -self.shared(features, features)
+    def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
+        return -self.shared(views[0], views[0])
 
 
 def build(config: Config, learned: dict[str, Any]) -> DeepInfoMax:

@@ -8,6 +8,7 @@ Smaller than the paper's: looks are AMDIM's, two of the whole image and no small
 temperatures stand still; the student is judged, as every encoder here, and not the teacher.
 """
 
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -93,8 +94,8 @@ class SelfDistilled(Looking):
         super().begin_from(weights, learned)
         self.teacher.load_state_dict(self.encoder.state_dict())
 
-    def loss(self, features: Features, batch: ClassBatch) -> Float[Tensor, ""]:
-        first, second = features, self.see(batch.images)
+    def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
+        first, second = views
         told = self.head(torch.cat([first.whole, second.whole])).float()
         self.follow()  # what the last step did to the student; here, so that it is recorded with the step
         with torch.no_grad():

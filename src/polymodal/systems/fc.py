@@ -3,6 +3,7 @@
 The fully supervised learner of the thesis, beside which the self-supervised ones stand.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,8 +31,8 @@ class FullySupervised(Learner):
             nn.Dropout(config.dropout), nn.Linear(config.dim, learned["classes"])
         )
 
-    def loss(self, features: Features, batch: ClassBatch) -> Float[Tensor, ""]:
-        return self.surprise(self.labels(features.whole), batch.labels)
+    def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
+        return self.surprise(self.labels(views[0].whole), batch.labels)
 
 
 def build(config: Config, learned: dict[str, Any]) -> FullySupervised:

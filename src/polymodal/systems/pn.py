@@ -4,6 +4,7 @@ An image is pulled to the prototype that its class's attributes lead to, and awa
 other classes (Snell et al., 2017).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,8 +38,8 @@ class PrototypicalNetwork(Learner):
 
     config: Config
 
-    def loss(self, features: Features, batch: ClassBatch) -> Float[Tensor, ""]:
-        near = cosines(features.whole, self.prototypes(self.attributes))
+    def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
+        near = cosines(views[0].whole, self.prototypes(self.attributes))
         return self.surprise(self.config.scale * near, batch.labels)
 
     def fit(self, features: Float[Tensor, "n d"], labels: Int[Tensor, " n"]) -> None:

@@ -4,6 +4,7 @@ The features lead to a Gaussian of a code, of which a picture is drawn, and whic
 (Kingma and Welling, 2014); with --beta above 1 nearer (Higgins et al., 2017).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +43,8 @@ class Config(Settings):
 
 
 class VariationalAutoEncoder(Learner):
-    """Minus the bound of log p(x), but for a constant, in nats an image."""
+    """Minus the bound of log p(x), but for a constant, in nats a number of the picture: a local loss beside
+    the sum over all of them would be as good as none."""
 
     config: Config
 
@@ -51,12 +53,13 @@ class VariationalAutoEncoder(Learner):
         self.code = nn.Linear(config.dim, 2 * config.code)
         self.drawer = Drawer(code=config.code, size=self.encoder.size, slim=config.slim)
 
-    def loss(self, features: Features, batch: ClassBatch) -> Float[Tensor, ""]:
+    def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
+        (features,) = views
         mean, log_var = self.code(features.whole).float().chunk(2, -1)
         code = DiagonalGaussian(mean, squashed(log_var, LOW, HIGH))
         drawn = self.drawer.error(code.sample(), features.seen, self.config.std)
         apart = code.kl(DiagonalGaussian.standard(mean))
-        return (drawn + self.config.beta * apart).mean()
+        return (drawn + self.config.beta * apart).mean() / features.seen[0].numel()
 
 
 def build(config: Config, learned: dict[str, Any]) -> VariationalAutoEncoder:

@@ -5,6 +5,7 @@ feature is that each number of a batch is to have a standard deviation of 1, and
 together. Looks are AMDIM's.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,9 +61,8 @@ class Regularised(Looking):
             nn.Linear(wide, wide, bias=False),
         )  # fmt: skip
 
-    def loss(self, features: Features, batch: ClassBatch) -> Float[Tensor, ""]:
-        looks = features, self.see(batch.images)
-        first, second = (self.expander(look.whole).float() for look in looks)
+    def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
+        first, second = (self.expander(look.whole).float() for look in views)
         return (
             self.config.invariance * mse_loss(first, second)
             + self.config.variance * (lacking(first) + lacking(second))

@@ -15,14 +15,23 @@ ACCURACY = "zsl_top1"
 
 
 def related(
-    rows: Sequence[Row], out: Path, *, metric: str, axis: str, aside: Sequence[str] = ()
+    rows: Sequence[Row],
+    out: Path,
+    *,
+    metric: str,
+    axis: str,
+    aside: Sequence[str] = (),
+    beyond: Sequence[str] = (),
+    shown: str = "",
 ) -> dict[str, Metrics]:
     """Pearson's r of a metric and accuracy over the rows of each block, a row the mean of its seeds: of
-    all, of those with the basic encoder, and of these without some models; drawn beside the file."""
+    all but models `beyond` the thesis, of those with the basic encoder, and of these without models to be
+    left `aside`; all drawn beside the file, with the r of those whose names begin as `shown`."""
     found: dict[str, Metrics] = {}
     clouds = []
     for block in dict.fromkeys(row.block or "" for row in rows):
-        dots = [dot(own, metric) for own in seeds_of(rows, block)]
+        every = [dot(own, metric) for own in seeds_of(rows, block)]
+        dots = [one for one in every if model_of(one.name) not in beyond]
         basic = [one for one in dots if one.name.startswith("basic/")]
         scopes = {
             block: dots,
@@ -33,8 +42,9 @@ def related(
         }
         strengths = {name: strength(some) for name, some in scopes.items()}
         found |= {name: one for name, one in strengths.items() if not math.isnan(one["r"])}
-        told = f"r = {found[block]['r']:.2f}" if block in found else ""
-        clouds.append(Cloud(title=block, note=told, dots=dots))
+        r = strength([one for one in dots if one.name.startswith(shown)])["r"]
+        told = "" if math.isnan(r) else f"{shown.rstrip('/')} r = {r:.2f}".lstrip()
+        clouds.append(Cloud(title=block, note=told, dots=every))
     scatter(clouds, x=axis, y="zero-shot top-1 in %", out=out.with_suffix(".png"))
     return found
 
