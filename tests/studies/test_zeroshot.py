@@ -1,5 +1,6 @@
 """The studies of zero-shot learning: fair rows, the thesis's figures, what goes with accuracy."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -203,6 +204,22 @@ def test_a_table_is_made_part_by_part(tmp_path, capsys):
     assert [whole.rows[0], whole.rows[2]] == first.rows
     told = whole.protocol
     assert told["selection"].startswith("none: the last step")
+
+
+@pytest.mark.slow
+def test_what_the_file_has_is_not_made_again_where_the_missing_is_asked_for(tmp_path, capsys):
+    how = {"quick": True, "folder": tmp_path, "accelerator": "cpu"}
+    first = reproduce("zeroshot/cub", rows=("basic/FC (strong)",), **how)
+    runs = tmp_path / "quick/runs"
+    shutil.rmtree(runs)
+    rows = ("basic/FC (strong)", "basic/PN (strong)")
+    whole = reproduce("zeroshot/cub", rows=rows, missing=True, **how)
+    assert "has 1 rows; 1 are missing" in capsys.readouterr().err
+    assert [run.name.split("-")[0] for run in runs.iterdir()] == ["pn"]
+    assert whole.rows[0] == first.rows[0] and whole.rows[1].name == "basic/PN"
+    shutil.rmtree(runs)
+    assert reproduce("zeroshot/cub", rows=rows, missing=True, **how).rows == whole.rows
+    assert not runs.exists()
 
 
 @pytest.mark.slow

@@ -7,13 +7,14 @@ from typing import Literal
 HELP = """\
 Make a table of the seed documents again; killed, the same command goes on.
 
-usage: polymodal reproduce STUDY [--data DATA] [--rows PATTERN ...] [--seeds SEED ...]
+usage: polymodal reproduce STUDY [--data DATA] [--rows PATTERN ...] [--missing] [--seeds SEED ...]
                                  [--processes N] [--quick] [--help] ...
 
 studies
 {studies}
---rows 'basic/FC*' makes some rows alone, --seeds 0 trains with one seed, --processes 12 trains so
-many rows at a time. `polymodal reproduce STUDY --help` lists every option."""
+--rows 'basic/FC*' makes some rows alone, --missing those that the result file lacks, --seeds 0 trains
+with one seed, --processes 12 trains so many rows at a time. `polymodal reproduce STUDY --help` lists
+every option."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +25,8 @@ class Reproduce:
     """The data, named as in `polymodal train`: one or several, in place of the study's own."""
     rows: tuple[str, ...] = ()
     """Make these rows alone, such as 'basic/FC*' or '*(strong)', beside those in the result file."""
+    missing: bool = False
+    """Make only what the result file does not have, though the runs of the others be gone."""
     seeds: tuple[int, ...] = (0, 1, 2)
     """Which seeds to train with; some rows take the first alone."""
     quick: bool = False

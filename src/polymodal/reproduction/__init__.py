@@ -36,13 +36,15 @@ def reproduce(
     accelerator: Accelerator = "auto",
     processes: int = 1,
     chosen: Path | None = None,
+    missing: bool = False,
 ) -> Results:
     """Train every recipe with every seed on all the data, and write and print the table.
 
     Settings that are left to choice are tried first, with the first seed, and chosen by the
     validation split; or taken from an earlier result file, `chosen`. Killed, the same call goes on.
     What several studies share is trained once. With patterns for `rows`, those rows alone are made,
-    and printed, and each joins the others in the result file as it comes.
+    and printed, and each joins the others in the result file as it comes. With `missing`, rows that the
+    file has are not made again, though their runs be gone.
     """
     kept_open.cache_clear()  # what an earlier call had open may have changed
     study = named(name)
@@ -57,7 +59,14 @@ def reproduce(
         for seed in seeds[: r.seeds]
     ]
     path = out or folder / f"{name}.json"
-    earlier = read(path) if rows and path.exists() else None
+    joining = bool(rows) or missing
+    earlier = read(path) if joining and path.exists() else None
+    if missing and earlier:
+        there = {(row.label, row.data, row.seed) for row in earlier.rows}
+        tasks = [t for t in tasks if (t.recipe.label, t.data, t.seed) not in there]
+        jobs.say(f"{path} has {len(there)} rows; {len(tasks)} are missing.")
+        if not tasks:
+            return earlier
     order = [row.label for all_rows in recipes.values() for row in all_rows]
     made: list[Made] = []
 
@@ -67,7 +76,7 @@ def reproduce(
 
     def add(one: Made) -> None:
         made.append(one)
-        if rows:  # so that a command that is cut short leaves what it has made
+        if joining:  # so that a command that is cut short leaves what it has made
             write(path, table(made))
 
     tasks = prepared(tasks, seeds[0], processes, chosen)
@@ -76,7 +85,7 @@ def reproduce(
         results = replace(results, findings=study.conclusion(results.rows, path))
     write(path, results)
     asked = {task.recipe.label for task in tasks}
-    tell(study, only(results, asked, where) if rows else results, path, quick)
+    tell(study, only(results, asked, where) if joining else results, path, quick)
     return results
 
 
