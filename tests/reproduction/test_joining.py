@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from polymodal.errors import PolymodalError
-from polymodal.reproduction.joining import apart, common, joined
-from polymodal.results import Results, Row
+from polymodal.reproduction.joining import apart, common, gathered, joined
+from polymodal.results import Results, Row, write
 
 
 def row(name, seed=0, block=None, **metrics):
@@ -44,6 +44,17 @@ def test_parts_join_to_the_whole():
     assert found.protocol == whole.protocol
     assert found.hardware == whole.hardware
     assert found.command == "one && two"
+
+
+def test_what_other_studies_measured_joins_the_same_rows(tmp_path):
+    table = made([row("FC", zsl_top1=1.0), row("FC", 1, zsl_top1=2.0)], FC={})
+    other = made([row("FC", zsl_top1=1.0, tre_ratio=0.5), row("PN", tre_ratio=0.6)], FC={}, PN={})
+    write(tmp_path / "tre.json", other)
+    found = gathered(table, (("tre", "tre_ratio"), ("parts", "parts_f1")), tmp_path)
+    assert [one.metrics for one in found.rows] == [
+        {"zsl_top1": 1.0, "tre_ratio": 0.5},
+        {"zsl_top1": 2.0},
+    ]
 
 
 def test_a_row_that_is_made_again_takes_the_place_of_the_old_one():

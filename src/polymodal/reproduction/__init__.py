@@ -8,7 +8,7 @@ from polymodal import jobs
 from polymodal.errors import PolymodalError
 from polymodal.reproduction.choosing import as_before, settled, trials_of, try_out
 from polymodal.reproduction.crew import run_all
-from polymodal.reproduction.joining import common, joined
+from polymodal.reproduction.joining import common, gathered, joined
 from polymodal.reproduction.making import Made, make
 from polymodal.reproduction.tasks import (
     Accelerator,
@@ -65,14 +65,14 @@ def reproduce(
         there = {(row.label, row.data, row.seed) for row in earlier.rows}
         tasks = [t for t in tasks if (t.recipe.label, t.data, t.seed) not in there]
         jobs.say(f"{path} has {len(there)} rows; {len(tasks)} are missing.")
-        if not tasks:
-            return earlier
     order = [row.label for all_rows in recipes.values() for row in all_rows]
     made: list[Made] = []
 
     def table(made: Sequence[Made]) -> Results:
-        found = collect(name, study, made)
-        return joined(earlier, found, order) if earlier else found
+        found = [earlier] if earlier else []
+        found += [collect(name, study, made)] if made else []
+        whole = joined(*found, order) if len(found) == 2 else found[0]
+        return gathered(whole, study.gathers, path.parent)
 
     def add(one: Made) -> None:
         made.append(one)
@@ -85,7 +85,7 @@ def reproduce(
         results = replace(results, findings=study.conclusion(results.rows, path))
     write(path, results)
     asked = {task.recipe.label for task in tasks}
-    tell(study, only(results, asked, where) if joining else results, path, quick)
+    tell(study, only(results, asked, where) if joining and asked else results, path, quick)
     return results
 
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from polymodal.errors import PolymodalError
-from polymodal.results import Results
+from polymodal.results import Results, read
 
 
 def common(by_row: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -28,6 +29,21 @@ def apart(shared: Mapping[str, Any], rows: Sequence[str]) -> dict[str, dict[str,
     """
     whole = {k: v for k, v in shared.items() if k != "by_row"}
     return {row: {**whole, **shared.get("by_row", {}).get(row, {})} for row in rows}
+
+
+def gathered(results: Results, gathers: Sequence[tuple[str, str]], folder: Path) -> Results:
+    """Results with what other studies measured of the same rows, seeds and data, where their files lie in
+    the same folder."""
+    rows = list(results.rows)
+    for study, metric in gathers:
+        path = folder / f"{study}.json"
+        if path.exists():
+            found = {(r.label, r.data, r.seed): r.metrics[metric] for r in read(path).rows}
+            for k, row in enumerate(rows):
+                value = found.get((row.label, row.data, row.seed))
+                if value is not None:
+                    rows[k] = replace(row, metrics={**row.metrics, metric: value})
+    return replace(results, rows=rows)
 
 
 def joined(earlier: Results, now: Results, order: Sequence[str]) -> Results:

@@ -86,6 +86,9 @@ class Study:
     paper: tuple[PaperRow, ...] = ()
     metrics: tuple[str, ...] = ()
     """The metrics of the table, in its order."""
+    gathers: tuple[tuple[str, str], ...] = ()
+    """Metrics of other studies of the same rows, which join the table where their files lie beside its own:
+    the last part of a study's name, and its metric."""
 
 
 def rows_for(

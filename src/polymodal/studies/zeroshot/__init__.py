@@ -290,6 +290,7 @@ STUDIES = {
             "gzsl_unseen",
             "gzsl_harmonic",
         ),
+        gathers=(("tre", "tre_ratio"), ("parts", "parts_f1")),
     ),
     "local": study(
         "classes from AlexNet's places: representations averaged, or predictions (Table A.3)",
