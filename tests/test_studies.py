@@ -244,6 +244,7 @@ def test_rows_are_picked_by_patterns_of_names_and_blocks():
         "basic/PN (strong)",
         "alex/FC (strong)",
         "alex/FC+AC (strong)",
+        "alex/FC+LC (strong)",
     ]
 
 

@@ -69,10 +69,11 @@ def reproduce(
     made: list[Made] = []
 
     def table(made: Sequence[Made]) -> Results:
-        found = [earlier] if earlier else []
-        found += [collect(name, study, made)] if made else []
-        whole = joined(*found, order) if len(found) == 2 else found[0]
-        return gathered(whole, study.gathers, path.parent)
+        if earlier and not made:
+            return gathered(earlier, study.gathers, path.parent)
+        found = collect(name, study, made)
+        found = joined(earlier, found, order) if earlier else found
+        return gathered(found, study.gathers, path.parent)
 
     def add(one: Made) -> None:
         made.append(one)
