@@ -41,6 +41,8 @@ class Reproduce:
     """What to train on."""
     processes: int = 1
     """Rows to train at a time; a large GPU holds a dozen small models at once."""
+    compile: bool = False
+    """Compile what is trained: slower to start, faster after."""
     chosen: Path | None = None
     """An earlier result file, such as Table 1's: take the settings that it chose, try none again."""
 

@@ -37,6 +37,7 @@ def reproduce(
     processes: int = 1,
     chosen: Path | None = None,
     missing: bool = False,
+    compile: bool = False,
 ) -> Results:
     """Train every recipe with every seed on all the data, and write and print the table.
 
@@ -53,7 +54,15 @@ def reproduce(
     folder = folder / "quick" if quick else folder
     recipes = {one: rows_for(study, one, quick=quick, at_scale=at_scale) for one in where}
     tasks = [
-        Task(study=name, recipe=r, seed=seed, data=one, folder=folder, accelerator=accelerator)
+        Task(
+            study=name,
+            recipe=r,
+            seed=seed,
+            data=one,
+            folder=folder,
+            accelerator=accelerator,
+            compile=compile,
+        )
         for one, all_rows in recipes.items()
         for r in matching(all_rows, rows)
         for seed in seeds[: r.seeds]

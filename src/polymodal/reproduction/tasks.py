@@ -26,6 +26,8 @@ class Task:
     data: str
     folder: Path
     accelerator: Accelerator
+    compile: bool = False
+    """Whether encoders are compiled, where training lasts long enough for it to pay."""
     chosen: Mapping[str, Any] = field(default_factory=dict)
     """Settings that were chosen, or are tried."""
     tried: Mapping[str, float] = field(default_factory=dict)
@@ -40,6 +42,7 @@ def train(task: Task, recipe: Recipe) -> Path:
     """The run of a recipe, trained unless it is there; of two phases the second starts from the first."""
     record = recipe.training.record and on_gpu(task.accelerator)  # elsewhere it does nothing
     training = replace(recipe.training, seed=task.seed, accelerator=task.accelerator, record=record)
+    training = replace(training, compile=training.compile or task.compile)
     run = place(task, recipe)
     features = None
     if recipe.encoder:
