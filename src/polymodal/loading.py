@@ -27,10 +27,15 @@ def load_for(task: str, run: Path | str, device: str = "cpu") -> Any:
     if not hasattr(system, task):
         raise PolymodalError(
             f"{run} is a run of {found.config['system']}, which cannot {task}. Make one that can: "
-            "`polymodal train vlvae --data two-objects --run DIR`; or name a shipped model: "
-            f"{', '.join(models.names()) or 'there is none'}."
+            "`polymodal train vlvae --data two-objects --run DIR`; or name a shipped model that does: "
+            f"{', '.join(shipped_for(task)) or 'there is none'}."
         )
     return system
+
+
+def shipped_for(task: str) -> list[str]:
+    """The shipped models that have a method of the task's name."""
+    return [name for name in models.names() if hasattr(load(name), task)]
 
 
 def restored(run: Run, device: str) -> Any:

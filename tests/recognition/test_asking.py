@@ -50,6 +50,8 @@ def test_only_classes_that_may_be_named_are(system):
     ("how", "message"),
     [
         ({"among": ["no such class"]}, "Unknown class 'no such class'"),
+        ({"among": []}, "among is a list of one class or more"),
+        ({"among": "finch"}, "among is a list of one class or more, such as"),
         ({"first": 0}, "first must be 1 or more, not 0"),
     ],
 )

@@ -120,6 +120,7 @@ def test_the_rate_stays_or_falls(decay):
         ("fc", {"ridge": 0.0}, "ridge must be above 0, not 0.0"),
         ("pn", {"scale": 0.0}, "scale must be above 0"),
         ("amdim", {"limit": -1.0}, "limit must be 0 or more"),
+        ("fc", {"local_each": True}, "give --local attributes or --local labels too"),
         ("amdim", {"penalty": -1.0}, "penalty must be 0 or more"),
         ("aae", {"hidden": 0}, "hidden must be above 0, not 0"),
         ("aae", {"adversity": -1.0}, "adversity must be 0 or more"),

@@ -214,7 +214,7 @@ def test_what_the_file_has_is_not_made_again_where_the_missing_is_asked_for(tmp_
     shutil.rmtree(runs)
     rows = ("basic/FC (strong)", "basic/PN (strong)")
     whole = reproduce("zeroshot/cub", rows=rows, missing=True, **how)
-    assert "has 1 rows; 1 are missing" in capsys.readouterr().err
+    assert "lacks 1." in capsys.readouterr().err
     assert [run.name.split("-")[0] for run in runs.iterdir()] == ["pn"]
     assert whole.rows[0] == first.rows[0] and whole.rows[1].name == "basic/PN"
     shutil.rmtree(runs)

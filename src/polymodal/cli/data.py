@@ -63,7 +63,8 @@ def draw(
     if name == "birds":
         raise PolymodalError(
             "birds are drawn whenever they are asked for, so that there is nothing to keep. "
-            "Give --data birds to what uses them."
+            "Give --data birds to what uses them; in Python, `polymodal.data.birds.named()"
+            ".splits()['test'].images(range(9))` has pictures."
         )
     if count is not None and count < 1:
         raise PolymodalError(f"--count must be 1 or more, not {count}.")

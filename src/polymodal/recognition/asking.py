@@ -39,10 +39,15 @@ def recognise(
 ) -> list[Named]:
     """The classes whose prototypes are nearest to each picture, of all or of those that may be named."""
     names = learner.learned["names"]
-    for name in among or ():
+    among = names if among is None else among
+    if isinstance(among, str) or not among:
+        raise PolymodalError(
+            f"among is a list of one class or more, such as [{names[0]!r}], or left out for all."
+        )
+    for name in among:
         if name not in names:
             raise unknown("class", name, names)
-    places = [names.index(name) for name in (among or names)]
+    places = [names.index(name) for name in among]
     if first < 1:
         raise PolymodalError(f"first must be 1 or more, not {first}.")
     prototypes = learner.prototypes(learner.attributes[places])

@@ -67,13 +67,15 @@ def reproduce(
         for r in matching(all_rows, rows)
         for seed in seeds[: r.seeds]
     ]
+    asked = {task.recipe.label for task in tasks}
     path = out or folder / f"{name}.json"
     joining = bool(rows) or missing
     earlier = read(path) if joining and path.exists() else None
     if missing and earlier:
         there = {(row.label, row.data, row.seed) for row in earlier.rows}
-        tasks = [t for t in tasks if (t.recipe.label, t.data, t.seed) not in there]
-        jobs.say(f"{path} has {len(there)} rows; {len(tasks)} are missing.")
+        lacking = [t for t in tasks if (t.recipe.label, t.data, t.seed) not in there]
+        jobs.say(f"Of the {len(tasks)} rows asked for, {path} lacks {len(lacking)}.")
+        tasks = lacking
     order = [row.label for all_rows in recipes.values() for row in all_rows]
     made: list[Made] = []
 
@@ -94,8 +96,7 @@ def reproduce(
     if study.conclusion:
         results = replace(results, findings=study.conclusion(results.rows, path))
     write(path, results)
-    asked = {task.recipe.label for task in tasks}
-    tell(study, only(results, asked, where) if joining and asked else results, path, quick)
+    tell(study, only(results, asked, where) if joining else results, path, quick)
     return results
 
 

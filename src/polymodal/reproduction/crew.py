@@ -30,6 +30,7 @@ def run_all(
     context = get_context("spawn")  # CUDA does not survive a fork
     with ProcessPoolExecutor(processes, mp_context=context, initializer=hush) as pool:
         waiting = {pool.submit(work, task): task for task in tasks}
+        jobs.say(f"{len(tasks)} rows, {processes} at a time; each is told of when it is done.")
         try:
             follow(waiting, each)
         except KeyboardInterrupt:
@@ -55,7 +56,7 @@ def follow(waiting: Mapping["Future[Any]", Task], each: Callable[[Any], None]) -
             failed.append(f"{label}: {type(error).__name__}: {error}")
         else:
             each(future.result())
-        jobs.say(f"[{place} of {len(waiting)}] {label}{' FAILED' if error else ''}")
+        jobs.say(f"[{place} of {len(waiting)}] {'FAILED' if error else 'done'}: {label}")
     if failed:
         raise PolymodalError(
             f"{len(failed)} of {len(waiting)} rows failed; the others are kept, and the same command "
