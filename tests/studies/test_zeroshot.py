@@ -10,8 +10,9 @@ from polymodal.reproduction import reproduce
 from polymodal.reproduction.tasks import Task, place
 from polymodal.results import Row, read
 from polymodal.studies import named
-from polymodal.studies.zeroshot import EPOCHS, MODERN, RECONSTRUCTING, TABLE, TWICE, conclusions
+from polymodal.studies.zeroshot import TABLE, conclusions
 from polymodal.studies.zeroshot.conclusions import related
+from polymodal.studies.zeroshot.recipes import EPOCHS, MODERN, RECONSTRUCTING, TWICE
 
 STUDIES = ("cub", "local", "tre", "parts", "heatmaps", "plateau", "choices")
 

@@ -21,77 +21,18 @@ from polymodal.diagnosis.ratio import Relating
 from polymodal.recognition.places import local_scores
 from polymodal.studies import Probe, Recipe, Study
 from polymodal.studies.zeroshot import thesis
+from polymodal.studies.zeroshot.choices import CHOOSING
 from polymodal.studies.zeroshot.conclusions import related
-from polymodal.systems import named
-from polymodal.training import Training
-
-MODELS: dict[str, tuple[str, dict[str, Any]]] = {
-    "FC": ("fc", {}),
-    "VAE": ("vae", {}),
-    "beta-VAE": ("vae", {"beta": 4.0}),
-    "AAE": ("aae", {}),
-    "DIM": ("dim", {}),
-    "AMDIM": ("amdim", {}),
-    "CMDIM(p=1)": ("cmdim", {"p": 1.0}),
-    "CMDIM(p=0.5)": ("cmdim", {"p": 0.5}),
-    "CMDIM(p=0.1)": ("cmdim", {"p": 0.1}),
-    "PN": ("pn", {}),
-}
-"""The thesis's models; β is not in it."""
-
-MODERN: dict[str, tuple[str, dict[str, Any]]] = {"VICReg": ("vicreg", {}), "DINO": ("dino", {})}
-"""References younger than the thesis: one seed each, with the basic encoder, without labels or with AC."""
-
-RECONSTRUCTING = ("VAE", "beta-VAE", "AAE")
-"""Models that draw what they saw: one seed each, since the thesis finds all of them far behind."""
-
-ALEX = ("FC", "DIM", "AMDIM", "CMDIM(p=1)", "PN")
-"""Models that are trained with the larger encoder for the table; those with LC tell whether it hurts CMDIM,
-as the thesis finds with that encoder."""
-
-LOCAL = {"": "none", "+AC": "attributes", "+LC": "labels"}
-
-TWICE = ("amdim", "cmdim", "vicreg", "dino")
-"""Learners that encode two pictures a step for each that they are given: half as many epochs."""
-
-EPOCHS: dict[str, dict[str, float]] = {
-    "as-written": {"basic": 60, "alex": 40},
-    "strong": {"basic": 120, "alex": 80},
-}
-"""Passes over trainval of a learner that encodes each picture once. The thesis gives no number. `choices`
-and `plateau` ask what less or more would give."""
-
-SCHEDULE = Training(
-    batch_size=64,
-    precision="bf16",
-    record=True,
-    resident=True,
-    checkpoint_every=5_000,
-    log_every=100,
-    final=True,
+from polymodal.studies.zeroshot.recipes import (
+    ALEX,
+    EPOCHS,
+    LOCAL,
+    MODELS,
+    MODERN,
+    RECONSTRUCTING,
+    row,
 )
-"""Batches of 64 (003, A.2). Gradients are clipped as everywhere here, of which the thesis says nothing."""
-
-AS_WRITTEN: dict[str, Any] = {"lr": 1e-4}
-"""Adam at 1e-4, windows of 0.875, no more (003, A.2)."""
-
-COSINES = {"bound": "infonce", "critic": "encode-and-cosine", "critic_hidden": 256}
-OWN: dict[str, dict[str, dict[str, Any]]] = {
-    "as-written": {
-        "dim": {"bound": "donsker-varadhan"},
-        "cmdim": {"bound": "donsker-varadhan"},
-        "amdim": {"looks": "window"},
-    },
-    "strong": {"dim": COSINES, "cmdim": COSINES},
-}
-"""What learners have to themselves. As written the bound that A.7 names, and for all the windows of A.2; it
-names no critic. In the strong block what `choices` is to confirm."""
-
-STRONG: dict[str, Any] = {"lr": 3e-4, "decay": True, "flip": True}
-"""In the first trial, of one seed, mirrored pictures gave four points. `choices` found the rate."""
-
-DROPOUT = {"fc": 0.5, "pn": 0.5}
-"""It helped FC in the first trial, and PN learns labels too; `choices` tries it for every kind."""
+from polymodal.training import Training
 
 MEASURED = Settings(fit="trainval", images=8000)
 """Whatever is fitted to features is fitted to all images of seen classes, as the encoder was."""
@@ -115,22 +56,6 @@ QUICKLY = replace(
     ratio=Relating(pairs=50),
 )
 QUICK_DATA = "birds,size=64,train=70,val=20,test_seen=45,test=30"
-
-
-def row(block: str, encoder: str, model: str, local: str = "", times: float = 1) -> Recipe:
-    """A row of a block, with so many times its epochs."""
-    system, settings = (MODELS | MODERN)[model]
-    how = {"dropout": DROPOUT.get(system, 0.0), **STRONG} if block == "strong" else {**AS_WRITTEN}
-    how |= OWN[block].get(system, {})
-    epochs = times * EPOCHS[block][encoder] / (2 if system in TWICE else 1)
-    return Recipe(
-        name=f"{encoder}/{model}{local}",
-        system=system,
-        model=named(system).Config(encoder=encoder, local=LOCAL[local], **settings, **how),
-        training=replace(SCHEDULE, epochs=epochs),
-        block=block,
-        seeds=1 if encoder == "alex" or model in (*RECONSTRUCTING, *MODERN) else None,
-    )
 
 
 def quickly(rows: tuple[Recipe, ...], probe: Probe | None = None) -> tuple[Recipe, ...]:
@@ -191,58 +116,6 @@ PLATEAU = tuple(
     for found in [row("strong", encoder, model, "+AC", times)]
 )
 """The first of each is the table's own."""
-
-
-def tried(local: str, model: str, times: float, block: str = "strong", /, **told: Any) -> Recipe:
-    """A row of a block told otherwise, judged by the validation classes at the last step, as the table is."""
-    found = row(block, "basic", model, local, times)
-    said = "".join(
-        f", {name} {value:g}" if isinstance(value, float) else f", {name} {value}"
-        for name, value in told.items()
-    )
-    return replace(
-        found,
-        name=f"{found.name}{said}, ×{times:g}",
-        model=replace(found.model, **told),
-        training=replace(found.training, final=False, val_every=10**9),
-        seeds=1,
-    )
-
-
-KINDS = {"FC": "", "PN": "", "DIM": "+AC", "CMDIM(p=1)": "+AC"}
-"""One of each kind of learner, with or without a local loss."""
-
-SOME = 0.5
-"""The share of the budget that is enough to compare settings by."""
-
-CHOOSING = (
-    *(
-        tried(KINDS[model], model, times, block)
-        for model in ("CMDIM(p=1)", "FC")
-        for block in ("strong", "as-written")
-        for times in (2, 1)
-    ),
-    *(
-        tried(local, model, SOME, **told)
-        for model, local in KINDS.items()
-        for told in ({}, {"lr": 1e-3}, {"dropout": 0.0 if model in ("FC", "PN") else 0.5})
-    ),
-    *(
-        tried("+AC", model, SOME, critic="encode-and-dot", bound=bound)
-        for model in ("DIM", "CMDIM(p=1)")
-        for bound in ("infonce", "jensen-shannon", "donsker-varadhan")
-    ),
-    *(
-        tried("+AC", "AMDIM", SOME, **told)
-        for told in (
-            {},
-            {"lr": 1e-3},
-            {"looks": "window"},
-            {**COSINES, "limit": 0.0, "penalty": 0.0},
-        )
-    ),
-)
-"""Budgets, then rate, dropout, critic and bound, one changed at a time."""
 
 
 def with_accuracy(
