@@ -2,8 +2,18 @@
 
 import pytest
 import torch
+from sklearn.metrics import f1_score
 
-from polymodal.diagnosis.locality import SQUARE, Located, Probing, fit_probes, part_maps, parts_f1
+from polymodal.diagnosis.locality import (
+    CUTS,
+    LOWEST,
+    SQUARE,
+    Located,
+    Probing,
+    fit_probes,
+    part_maps,
+    parts_f1,
+)
 from polymodal.errors import PolymodalError
 from polymodal.nn.scratch import Window, alex, basic
 
@@ -90,6 +100,23 @@ def test_f1_is_two_hits_over_all_named_and_there():
     found = parts_f1(train, test, how)
     assert [found["f1_0"], found["f1_1"]] == pytest.approx(expected, rel=1e-5)
     assert found["parts_f1"] == pytest.approx(sum(expected) / 2, rel=1e-5)
+
+
+def test_the_tuned_threshold_is_the_best_of_the_images_fitted_to():
+    train, test = located(4.0), located(4.0, seed=1)
+    how = Probing(steps=50, lr=0.05)
+    probe = fit_probes(train, how)
+    expected = []
+    for part in range(2):
+        logits, there = probe(train.local)[:, part].flatten(), train.maps[:, part].flatten()
+        cuts = torch.linspace(LOWEST, 0, CUTS).tolist()
+        best = max(cuts, key=lambda cut: f1_score(there, logits > cut))
+        assert best < 0
+        asked = probe(test.local)[:, part].flatten() > best
+        expected.append(f1_score(test.maps[:, part].flatten(), asked))
+    found = parts_f1(train, test, how)
+    assert found["parts_f1_tuned"] == pytest.approx(sum(expected) / 2, rel=1e-6)
+    assert found["parts_f1_tuned"] > found["parts_f1"]
 
 
 def test_a_part_that_is_nowhere_is_left_out():

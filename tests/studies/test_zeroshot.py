@@ -11,7 +11,7 @@ from polymodal.reproduction.tasks import Task, place
 from polymodal.results import Row, read
 from polymodal.studies import named
 from polymodal.studies.zeroshot import TABLE, conclusions
-from polymodal.studies.zeroshot.conclusions import related
+from polymodal.studies.zeroshot.conclusions import all_related, related
 from polymodal.studies.zeroshot.recipes import EPOCHS, MODERN, RECONSTRUCTING, TWICE
 
 STUDIES = ("cub", "local", "tre", "parts", "heatmaps", "plateau", "choices")
@@ -160,6 +160,21 @@ def test_each_block_is_correlated_by_itself(tmp_path):
     assert found["two"]["r"] == pytest.approx(-1)
 
 
+def test_each_metric_is_correlated_over_the_rows_that_have_it(tmp_path):
+    rows = rows_of({f"basic/{n}": [(n, n)] for n in range(4)})
+    for n, row in enumerate(rows[:3]):
+        row.metrics["seen"] = -n
+    axes = {"m": "M", "seen": "M of the seen", "nowhere": "none"}
+    found = all_related(rows, tmp_path / "t.json", axes=axes)
+    assert {name: one["rows"] for name, one in found.items()} == {
+        f"{metric}, {scope}": count
+        for metric, count in (("m", 4), ("seen", 3))
+        for scope in ("strong", "strong, basic", "strong, basic without ")
+    }
+    assert found["seen, strong"]["r"] == pytest.approx(-1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.png", "seen.png"]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("zeroshot")
@@ -185,7 +200,8 @@ def test_the_quick_path_of_every_study(study, folder):
     if study == "heatmaps":
         assert (folder / "quick/zeroshot/heatmaps-basic-FC-strong-0.png").stat().st_size > 1000
     if study in ("tre", "parts"):
-        assert (folder / f"quick/zeroshot/{study}.png").stat().st_size > 1000
+        for metric in named(f"zeroshot/{study}").metrics[1:]:
+            assert (folder / f"quick/zeroshot/{metric}.png").stat().st_size > 1000
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -90,6 +91,7 @@ class Encoder(nn.Module):
             self.dense.append(block)
         self.size, self.dim = size, dense[-1]
         self.local_dim, self.last_dim = layers[LOCAL - 1].out_channels, layers[-1].out_channels
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # as pictures are
 
     def forward(self, images: Float[Tensor, "b 3 h w"]) -> Features:
         maps = unpooled = local = images

@@ -2,8 +2,9 @@
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -12,6 +13,20 @@ from polymodal.figures.scatter import Cloud, Dot, scatter
 from polymodal.results import Metrics, Row
 
 ACCURACY = "zsl_top1"
+
+
+def all_related(
+    rows: Sequence[Row], out: Path, *, axes: Mapping[str, str], **how: Any
+) -> dict[str, Metrics]:
+    """What goes with accuracy of several metrics, each over the rows that have it and with the name that
+    it has in a plot; a plot each, named as they are, beside the file."""
+    found: dict[str, Metrics] = {}
+    for metric, axis in axes.items():
+        having = [row for row in rows if metric in row.metrics]
+        if having:
+            of = related(having, out.with_name(metric), metric=metric, axis=axis, **how)
+            found |= {f"{metric}, {scope}": one for scope, one in of.items()}
+    return found
 
 
 def related(
