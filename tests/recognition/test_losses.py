@@ -54,6 +54,29 @@ def test_cmdim_tells_places_of_partners_from_those_of_other_classes():
     assert moved_loss.item() != pytest.approx(found.item(), rel=1e-4)
 
 
+@pytest.mark.parametrize("itself", ["features", "look"])
+def test_an_image_that_is_its_own_partner_knows_its_own_features_or_another_look(itself):
+    system = made("cmdim", p=0.5, critic_hidden=8, itself=itself).train()
+    batch = batch_of(system)
+    own = torch.tensor(
+        [torch.equal(*pair) for pair in zip(batch.images, batch.others, strict=True)]
+    )
+    assert torch.equal(batch.own, own) and 0 < own.sum() < len(own)
+    one, other = system.views(batch)
+    assert not torch.equal(one.local[own], other.local[own])  # windows of their own
+    system.critic.eval()
+    same = own & (itself == "features")
+    maps, whole = (
+        torch.stack([(a if mine else b)[k] for k, mine in enumerate(same)])
+        for a, b in ((one.local, other.local), (one.whole, other.whole))
+    )
+    labels = batch.labels.tolist()
+    there = pairs_of(system, one.whole, maps, labels)
+    back = pairs_of(system, whole, one.local, labels)
+    found = system.loss([one, other], batch).item()
+    assert found == pytest.approx(-(np.log(4) + (there + back).item() / 2), rel=1e-4)
+
+
 def test_dim_tells_its_own_places_from_those_of_all_others():
     system = made("dim", critic_hidden=8).eval()
     batch = batch_of(system)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int, Int64, UInt8
+from jaxtyping import Bool, Float, Int, Int64, UInt8
 from torch import Tensor
 
 from polymodal.data.batches import Batch
@@ -25,6 +25,11 @@ class PartnerBatch(ClassBatch):
     """The same with a partner for each: the picture itself, or another of its class."""
 
     others: UInt8[Tensor, "b 3 h w"]
+
+    @property
+    def own(self) -> Bool[Tensor, " b"]:
+        """Which pictures are their own partner."""
+        return (self.images == self.others).flatten(1).all(1)
 
 
 class Kin:

@@ -1,14 +1,15 @@
 """CMDIM: DIM whose positives are of the same class, not of the same image (003, A.7).
 
 The global feature of an image is to know the local ones of another image of its class, with
-probability p, or of another look at itself; images of other classes are the negatives. So features
-say what a class shares.
+probability p, or its own, as in DIM; images of other classes are the negatives. So features say what
+a class shares.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -27,6 +28,9 @@ class Config(InfoMaxSettings):
 
     p: float = 1.0
     """With what probability a partner is another image of the class."""
+    itself: Literal["features", "look"] = "features"
+    """What an image that is its own partner is to know: its own local features, so that without partners
+    this is DIM, or those of another look at it. The thesis has 'the same input' (A.7)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -36,6 +40,8 @@ class Config(InfoMaxSettings):
 
 class ClassMatching(InfoMax):
     """Minus the bound between an image and its partner, both ways round."""
+
+    config: Config
 
     def __init__(self, config: Config, learned: dict[str, Any]) -> None:
         super().__init__(config, learned)
@@ -47,8 +53,19 @@ class ClassMatching(InfoMax):
 
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
         one, other = views
+        if self.config.itself == "features":
+            other = self.own_features(one, other, batch)  # type: ignore[arg-type]
         apart = batch.labels[:, None] != batch.labels
         return -0.5 * (self.shared(one, other, apart) + self.shared(other, one, apart))
+
+    def own_features(self, one: Features, other: Features, batch: PartnerBatch) -> Features:
+        """Those of partners, but an image's own where it is its own partner."""
+        own = batch.own
+        return replace(
+            other,
+            whole=torch.where(own[:, None], one.whole, other.whole),
+            local=torch.where(own[:, None, None, None], one.local, other.local),
+        )
 
 
 def build(config: Config, learned: dict[str, Any]) -> ClassMatching:

@@ -25,6 +25,7 @@ def tried(row_name: str, times: float, block: str = "strong", /, **told: Any) ->
 
 
 UNBOUND = {"limit": 0.0, "penalty": 0.0}
+LOOK = {"itself": "look"}
 
 SOME = 0.5
 """The share of the budget that is enough to compare settings by."""
@@ -50,8 +51,13 @@ TRIALS: dict[str, tuple[dict[str, Any], ...]] = {
         {**JENSEN_SHANNON, "critic_hidden": 1024},
         {**JENSEN_SHANNON, "bound": "donsker-varadhan"},
     ),
-    "CMDIM(p=0.5)+AC": (COSINES, JENSEN_SHANNON, {**JENSEN_SHANNON, "critic_hidden": 1024}),
-    "CMDIM(p=0.1)+AC": (COSINES, JENSEN_SHANNON),
+    "CMDIM(p=0.5)+AC": (
+        {},
+        LOOK,
+        {**LOOK, "critic_hidden": 1024},
+        {**LOOK, **COSINES},
+    ),
+    "CMDIM(p=0.1)+AC": ({}, LOOK, {**LOOK, **COSINES}),
     "AMDIM+AC": (
         {},
         {"lr": 1e-3},
