@@ -1,10 +1,23 @@
 """The tree reconstruction error: against its definition image by image, and on features of known make."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch.nn.functional import cosine_similarity
 
-from polymodal.diagnosis.compositionality import Described, Fit, error, fit, scrambled, tre_ratio
+from polymodal.diagnosis.compositionality import (
+    HELD,
+    Described,
+    Fit,
+    best_steps,
+    descent,
+    distance,
+    error,
+    fit,
+    scrambled,
+    tre_ratio,
+)
 from polymodal.errors import PolymodalError
 
 CLASSES, ATTRIBUTES, WIDTH = 30, 12, 16
@@ -70,6 +83,29 @@ def test_no_step_from_what_was_fitted_makes_the_error_smaller():
     assert error(data, fit(data, Fit(tolerance=1e-6), seed=1)) == pytest.approx(least, abs=0.003)
 
 
+def test_a_fit_that_is_stopped_knows_less_by_heart():
+    """Fewer classes than attributes: to convergence, those of others are the worse for it."""
+    train = described(made=True, noise=2.0, classes=slice(0, 10))
+    test = described(made=True, noise=2.0, classes=slice(20, 30), seed=1)
+    stopped, converged = (fit(train, Fit(stop=stop)) for stop in ("held-out", "convergence"))
+    assert error(train, stopped) > error(train, converged)
+    assert error(test, stopped) < error(test, converged)
+
+
+def test_a_fit_is_stopped_where_held_out_classes_have_their_least_error():
+    how, data = Fit(most=35, patience=100), described(made=True, noise=2.0, classes=slice(0, 10))
+    rows, sums = data.grouped()
+    held = torch.arange(len(rows)) % HELD == 0
+    errors = {}
+    for most in (10, 20, 30, 35):
+        *_, eta = descent(rows[~held], sums[~held], replace(how, most=most), 0)
+        errors[most] = distance(rows[held], sums[held], eta).item()
+    best = min(errors, key=errors.get)
+    assert best_steps(rows, sums, how, 0) == best
+    found = fit(data, replace(how, stop="held-out"))
+    assert torch.equal(found, fit(data, replace(how, most=best)))
+
+
 @pytest.mark.parametrize("random", ["image", "class"])
 def test_random_attributes_are_as_many(random):
     train, test = described(made=True), described(made=True, seed=1)
@@ -92,6 +128,9 @@ def test_random_attributes_of_a_class_are_the_same_for_held_out_images():
 
 
 def test_what_cannot_be_measured():
+    alike = described(made=True, classes=slice(0, 1))
+    with pytest.raises(PolymodalError, match="none can be held out"):
+        fit(alike, Fit(stop="held-out"))
     data = described(made=True)
     with pytest.raises(PolymodalError, match="found 200 of features and 3 of attributes"):
         Described(data.features, data.attributes[:3])

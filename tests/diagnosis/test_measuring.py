@@ -54,7 +54,7 @@ def test_all_is_fitted_to_one_split_and_measured_on_the_other(monkeypatch):
     given = {}
     for name in ("tre_ratio", "parts_f1"):
         monkeypatch.setattr(
-            measuring, name, lambda *data, name=name: given.update({name: data}) or {}
+            measuring, name, lambda *data, name=name: given.update({name: data}) or {name: 1.0}
         )
     found = examined("knowing")
     measuring.tre(found)
@@ -122,7 +122,8 @@ def test_the_area_is_the_share_of_places_with_a_part():
 def test_for_studies(tmp_path):
     quick = replace(QUICK, heatmaps=Mining(steps=5, hidden=8), ratio=Relating(pairs=100))
     tre = measuring.tre_scores(Knowing(), SPLITS, quick)
-    assert tre.keys() == {"tre", "tre_random", "tre_ratio", "tre_ratio_spread"}
+    expected = {"tre", "tre_random", "tre_ratio", "tre_ratio_spread", "tre_ratio_stopped"}
+    assert tre.keys() == expected
     assert "parts_f1" in measuring.parts_scores(Knowing(), SPLITS, quick)
     out = tmp_path / "figures" / "heat.png"
     found = measuring.heatmaps(Knowing(), SPLITS, out, quick)

@@ -7,7 +7,8 @@ attributes which say nothing: the ratio is low where features are made of attrib
 """
 
 import statistics
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
@@ -18,10 +19,19 @@ from torch.nn.functional import normalize
 from polymodal.diagnosis.watching import watched
 from polymodal.errors import PolymodalError
 
+STEPS, HELD = 10, 5
+"""Steps between two looks at a number, for which a device must wait; and of how many classes one is held
+out where these say when to stop."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Fit:
     """How η is fitted, and what stands for attributes that say nothing."""
+
+    stop: Literal["convergence", "held-out"] = "convergence"
+    """When it ends: where η moves no more, the argmin of the thesis (A.8), or after as many steps as are
+    best for every fifth class, held out. Where there are fewer classes than attributes, η comes to know
+    the classes by heart, and the error of others rises again."""
 
     random: Literal["image", "class"] = "image"
     """Whether each image has attributes of its own drawn, or all of a class the same. The thesis says
@@ -91,8 +101,19 @@ def distance(
 
 
 def fit(data: Described, how: Fit, seed: int = 0) -> Float[Tensor, "a d"]:
-    """η with the least error on some images, by gradient descent until it moves no more."""
+    """η with the least error on some images, by gradient descent as far as is asked for."""
     rows, sums = data.grouped()
+    if how.stop == "held-out":
+        steps = best_steps(rows, sums, how, seed)
+        how = replace(how, most=steps, patience=steps + STEPS)
+    *_, eta = descent(rows, sums, how, seed)
+    return eta
+
+
+def descent(
+    rows: Float[Tensor, "g a"], sums: Float[Tensor, "g d"], how: Fit, seed: int
+) -> Iterator[Float[Tensor, "a d"]]:
+    """η after every few steps, until it moves no more."""
     generator = torch.Generator().manual_seed(seed)
     start = how.start * torch.randn(rows.shape[1], sums.shape[1], generator=generator)
     eta = start.to(sums.device).requires_grad_()
@@ -103,12 +124,29 @@ def fit(data: Described, how: Fit, seed: int = 0) -> Float[Tensor, "a d"]:
         adam.zero_grad()
         loss.backward()
         adam.step()
-        if step % 10 == 0:  # asking for a number stops a device
+        if step % STEPS == 0:
             found = loss.item()
-            best, waited = (found, 0) if found < best - how.tolerance else (best, waited + 10)
-        if waited >= how.patience:
-            break
-    return eta.detach()
+            best, waited = (found, 0) if found < best - how.tolerance else (best, waited + STEPS)
+        ended = waited >= how.patience or step + 1 == how.most
+        if ended or (step + 1) % STEPS == 0:
+            yield eta.detach()
+        if ended:
+            return
+
+
+def best_steps(rows: Float[Tensor, "g a"], sums: Float[Tensor, "g d"], how: Fit, seed: int) -> int:
+    """After how many steps of a fit to most groups the error of the others is least."""
+    if len(rows) < 2:
+        raise PolymodalError(
+            "All images have the same attributes, so that none can be held out to stop by. Give images "
+            "of 2 classes or more, or stop at convergence."
+        )
+    held = torch.arange(len(rows), device=rows.device) % HELD == 0
+    errors = [
+        distance(rows[held], sums[held], eta).item()
+        for eta in descent(rows[~held], sums[~held], how, seed)
+    ]
+    return min(how.most, STEPS * (1 + errors.index(min(errors))))
 
 
 def tre_ratio(train: Described, test: Described, how: Fit | None = None) -> dict[str, float]:

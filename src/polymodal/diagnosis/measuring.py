@@ -1,6 +1,7 @@
 """The measures of an encoder: each takes an examination, and gives scores by name."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,10 +77,12 @@ def zeroshot(found: Examination) -> dict[str, float]:
 
 
 def tre(found: Examination) -> dict[str, float]:
-    """The ratio of tree reconstruction errors, its spread over restarts, and both errors."""
+    """The ratio of tree reconstruction errors, its spread over restarts, and both errors; and the ratio
+    where fits are stopped by classes that are held out."""
     train = Described(found.seen.whole, found.present(found.fit))
     test = Described(found.asked.whole, found.present(found.test))
-    return tre_ratio(train, test, found.how.tre)
+    stopped = tre_ratio(train, test, replace(found.how.tre, stop="held-out"))
+    return tre_ratio(train, test, found.how.tre) | {"tre_ratio_stopped": stopped["tre_ratio"]}
 
 
 def parts(found: Examination) -> dict[str, float]:

@@ -185,7 +185,11 @@ STUDIES = {
     "tre": compared(
         "whether features that are sums of attributes go with accuracy (Fig. 4.5)",
         tre_of_both,
-        {"tre_ratio": "TRE ratio", "tre_ratio_seen": "TRE ratio of seen classes"},
+        {
+            "tre_ratio": "TRE ratio",
+            "tre_ratio_stopped": "TRE ratio, fits stopped by held-out classes",
+            "tre_ratio_seen": "TRE ratio of seen classes",
+        },
         paper=thesis.paper(tre_ratio=thesis.TRE_RATIO, zsl_top1=thesis.ACCURACY),
     ),
     "parts": compared(
