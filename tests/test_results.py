@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from polymodal.cli.results import usual
 from polymodal.errors import PolymodalError
 from polymodal.results import (
     PaperRow,
@@ -220,3 +221,10 @@ def test_broken_pages_are_left_as_they_are(path, tmp_path, text, message):
 def test_an_absent_page(tmp_path):
     with pytest.raises(PolymodalError, match=r"There is no page at .*none\.md"):
         render_into(tmp_path / "none.md", tmp_path)
+
+
+def test_a_file_without_some_of_its_study_s_metrics_is_shown_by_the_others():
+    rows = [Row(name="basic/FC", data="cub", seed=0, metrics={"zsl_top1": 36.7, "tre_ratio": 1.0})]
+    found = replace(RESULTS, study="zeroshot/tre", rows=rows)
+    assert usual(found) == ("zsl_top1", "tre_ratio")
+    assert usual(replace(found, study="someone/else")) is None

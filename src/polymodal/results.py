@@ -150,6 +150,18 @@ def summary(
     )
 
 
+def told(findings: Mapping[str, Metrics]) -> list[str]:
+    """A line for each thing that was found of all rows together.
+
+    >>> told({"strong": {"r": -0.9, "rows": 24}})
+    ['strong: r -0.9, rows 24']
+    """
+    return [
+        f"{what}: " + ", ".join(f"{key} {value:.3g}" for key, value in figures.items())
+        for what, figures in findings.items()
+    ]
+
+
 def beside(results: Results, metric: str) -> Table:
     """One metric of every row, the paper's figure beside ours, a column a block."""
     paper = {row.name: row.metrics for row in results.paper}

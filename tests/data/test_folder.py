@@ -229,6 +229,18 @@ def test_an_encrypted_or_broken_zip_is_named(tmp_path: Path) -> None:
         open_folder(path)
 
 
+def test_an_image_that_the_zip_has_lost_is_named(folder: Path) -> None:
+    as_csv(folder)
+    path = Path(shutil.make_archive(str(folder.parent / "packed"), "zip", folder))
+    with zipfile.ZipFile(path) as archive:
+        lost = next(info for info in archive.infolist() if info.filename.endswith("red.png"))
+    content = bytearray(path.read_bytes())
+    content[lost.header_offset : lost.header_offset + 4] = b"lost"
+    path.write_bytes(content)
+    with pytest.raises(PolymodalError, match=r"red\.png.*the zip is damaged there"):
+        opened(path)
+
+
 def test_a_wrong_path_is_named(tmp_path: Path) -> None:
     with pytest.raises(PolymodalError, match="there is no such folder"):
         open_folder(tmp_path / "nowhere")

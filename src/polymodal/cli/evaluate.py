@@ -14,8 +14,8 @@ class Evaluate:
     features: Path | None = None
     """Features of those data."""
     split: str | None = None
-    """train, val, test, or composition where a world holds combinations out; by itself test, or val where
-    there is no test."""
+    """train, val, test, or what else the data have: composition where a world holds combinations out,
+    trainval and test_seen for zero-shot learning; by itself test, or val where there is no test."""
     skip_bad: bool = False
     """Leave out bad records of a folder."""
     device: str = "cpu"

@@ -1,7 +1,10 @@
 """Print result files as tables, the papers' figures beside ours, or bring a page up to date."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
+
+if TYPE_CHECKING:
+    from polymodal.results import Results
 
 
 def main(arguments: list[str]) -> None:
@@ -27,11 +30,13 @@ def main(arguments: list[str]) -> None:
 
         for file in files:
             found = store.read(file)
-            table = store.summary(found, metrics or usual(found.study), together=not markdown)
+            table = store.summary(found, metrics or usual(found), together=not markdown)
             if markdown:
                 print(table.markdown())
             else:
                 table.print(f"{found.title}: {found.command}")
+                for line in store.told(found.findings):
+                    say(line)
         if page:
             count = store.render_into(page, Path())
             say(f"{page}: {count} tables are up to date.")
@@ -39,8 +44,11 @@ def main(arguments: list[str]) -> None:
     tyro.cli(results, args=arguments, prog="polymodal results")
 
 
-def usual(study: str) -> tuple[str, ...] | None:
-    """The metrics of a study's own table, where it is one of ours; else all."""
+def usual(found: "Results") -> tuple[str, ...] | None:
+    """The metrics of a study's own table that a file has, where it is one of our studies; else all."""
     from polymodal import studies
 
-    return studies.named(study).metrics or None if study in studies.names() else None
+    if found.study not in studies.names():
+        return None
+    known = {name for row in found.rows for name in row.metrics}
+    return tuple(name for name in studies.named(found.study).metrics if name in known) or None

@@ -43,6 +43,12 @@ SCORES = {
     "tre_ratio_spread": Metric(
         label="its spread", meaning="Standard deviation over restarts.", group="Compositionality"
     ),
+    "tre_ratio_stopped": Metric(
+        label="TRE ratio, stopped",
+        meaning="The same where attributes are fitted for as many steps as are best for classes held out.",
+        group="Compositionality",
+        rising=False,
+    ),
     "tre": Metric(
         label="TRE, attributes", meaning="Mean cosine distance.", group="Compositionality"
     ),
@@ -50,6 +56,11 @@ SCORES = {
     "parts_f1": Metric(
         label="Parts F1",
         meaning="Mean over parts of the F1 of a linear probe, over all places.",
+        group="Locality",
+    ),
+    "parts_f1_tuned": Metric(
+        label="Parts F1, tuned",
+        meaning="The same at the threshold of each part that is best for the images fitted to.",
         group="Locality",
     ),
     "parts_unseen": Metric(

@@ -19,7 +19,7 @@ from polymodal.reproduction.tasks import (
     shared,
     train_alone,
 )
-from polymodal.results import Results, only, read, summary, write
+from polymodal.results import Results, only, read, summary, told, write
 from polymodal.studies import Study, brought, matching, named, rows_for
 
 
@@ -119,8 +119,8 @@ def tell(study: Study, results: Results, path: Path, quick: bool) -> None:
     """Print the table and what was found of it."""
     title = results.title + (", quick path (these figures mean nothing)" if quick else "")
     summary(results, study.metrics or None, together=True).print(f"{title}: {study.about}")
-    for what, figures in results.findings.items():
-        jobs.say(f"{what}: " + ", ".join(f"{key} {value:.3g}" for key, value in figures.items()))
+    for line in told(results.findings):
+        jobs.say(line)
     jobs.say(f"Wrote {path}. Next: polymodal results {path}")
 
 

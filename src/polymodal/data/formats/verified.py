@@ -5,6 +5,7 @@ from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 from polymodal import files
 from polymodal.data import pictures
@@ -49,6 +50,8 @@ class Verified:
                 (pictures.verify if self.whole else pictures.check)(file, length)
         except pictures.BadPictureError as error:
             return error.kind, str(error)
+        except BadZipFile as error:
+            return "truncated image", f"the zip is damaged there ({error}). Copy it again."
         except OSError as error:
             return "missing image", f"could not be read ({error}). Check its permissions."
         return None

@@ -22,7 +22,13 @@ def read(source: Source, benchmark: Benchmark) -> Listing:
     """The images in the order of `images.txt`, in which the splits count."""
     home = PurePosixPath("CUB_200_2011" if find(source, f"CUB_200_2011/{IMAGES}") else "")
     images = read_numbered(source, file_of(source, home, IMAGES))
-    classes = read_numbered(source, file_of(source, home, CLASSES), len(benchmark.classes))
+    classes = read_numbered(source, file_of(source, home, CLASSES))
+    if len(classes) != len(benchmark.classes):
+        raise PolymodalError(
+            f"{source.path / file_of(source, home, CLASSES)}: found {len(classes)} classes, where the "
+            f"splits have {len(benchmark.classes)}. Give CUB's splits, splits=…/xlsa17/CUB, or copy the "
+            "file again."
+        )
     cells = read_numbered(source, file_of(source, home, LABELS), len(images))
     labels = _labels(cells, len(classes))
     names = read_numbered(
