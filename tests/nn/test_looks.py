@@ -56,3 +56,12 @@ def test_grey_pictures_have_no_colour():
     assert 0.15 < grey.double().mean() < 0.35
     assert Looks(4)(images).min() >= 0
     assert Looks(4)(images).max() <= 1
+
+
+def test_places_are_not_rounded_under_autocast():
+    looks, seen = Looks(32), []
+    for rounded in (False, True):
+        torch.manual_seed(0)
+        with torch.autocast("cpu", torch.bfloat16, enabled=rounded):
+            seen.append(looks(RAMP[:8]))
+    assert torch.equal(*seen)

@@ -33,7 +33,8 @@ class Looks(nn.Module):
         self.size, self.area, self.jitter, self.grey = size, area, jitter, grey
 
     def forward(self, images: Float[Tensor, "b 3 h w"]) -> Float[Tensor, "b 3 k k"]:
-        return self.coloured(self.windowed(images)).clamp(0, 1)
+        with torch.autocast(images.device.type, enabled=False):  # places rounded to bf16 would jump
+            return self.coloured(self.windowed(images)).clamp(0, 1)
 
     def windowed(self, images: Float[Tensor, "b 3 h w"]) -> Float[Tensor, "b 3 k k"]:
         """A window of each, of any area and of a shape from 3:4 to 4:3, mirrored half the time."""

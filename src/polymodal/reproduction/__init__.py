@@ -72,7 +72,11 @@ def reproduce(
     joining = bool(rows) or missing
     earlier = read(path) if joining and path.exists() else None
     if missing and earlier:
-        there = {(row.label, row.data, row.seed) for row in earlier.rows}
+        there = {
+            (row.label, row.data, row.seed)
+            for row in earlier.rows
+            if row.metrics.keys() >= set(study.metrics)  # which may be more than when it was made
+        }
         lacking = [t for t in tasks if (t.recipe.label, t.data, t.seed) not in there]
         jobs.say(f"Of the {len(tasks)} rows asked for, {path} lacks {len(lacking)}.")
         tasks = lacking

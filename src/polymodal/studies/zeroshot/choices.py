@@ -58,6 +58,7 @@ TRIALS: dict[str, tuple[dict[str, Any], ...]] = {
         {**LOOK, **COSINES},
     ),
     "CMDIM(p=0.1)+AC": ({}, LOOK, {**LOOK, **COSINES}),
+    "AAE": ({}, {"adversity": 0.1}),
     "AMDIM+AC": (
         {},
         {"lr": 1e-3},
@@ -71,8 +72,14 @@ TRIALS: dict[str, tuple[dict[str, Any], ...]] = {
 CHOOSING = (
     *(
         tried(name, times, block)
-        for name in ("CMDIM(p=1)+AC", "FC")
-        for block, times in (("strong", 1), ("as-written", 1), ("as-written", SOME))
+        for name, block, times in (
+            ("CMDIM(p=1)+AC", "strong", 1),
+            ("CMDIM(p=1)+AC", "as-written", 0.75),
+            ("CMDIM(p=1)+AC", "as-written", 0.375),
+            ("FC", "strong", 1),
+            ("FC", "as-written", 1.5),
+            ("FC", "as-written", 0.75),
+        )
     ),
     *(tried(name, SOME, **told) for name, trials in TRIALS.items() for told in trials),
 )
