@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from polymodal.data.records import Dataset
-from polymodal.diagnosis.compositionality import Described, tre_ratio
+from polymodal.diagnosis.compositionality import Described, Fit, tre_ratio
 from polymodal.diagnosis.encoders import as_encoder
 from polymodal.diagnosis.examination import Examination, Settings
 from polymodal.diagnosis.locality import Located, parts_f1
@@ -79,10 +79,15 @@ def zeroshot(found: Examination) -> dict[str, float]:
 def tre(found: Examination) -> dict[str, float]:
     """The ratio of tree reconstruction errors, its spread over restarts, and both errors; and the ratio
     where fits are stopped by classes that are held out."""
+    stopped = fitted_tre(found, replace(found.how.tre, stop="held-out"))
+    return fitted_tre(found, found.how.tre) | {"tre_ratio_stopped": stopped["tre_ratio"]}
+
+
+def fitted_tre(found: Examination, how: Fit) -> dict[str, float]:
+    """The same by one way of fitting."""
     train = Described(found.seen.whole, found.present(found.fit))
     test = Described(found.asked.whole, found.present(found.test))
-    stopped = tre_ratio(train, test, replace(found.how.tre, stop="held-out"))
-    return tre_ratio(train, test, found.how.tre) | {"tre_ratio_stopped": stopped["tre_ratio"]}
+    return tre_ratio(train, test, how)
 
 
 def parts(found: Examination) -> dict[str, float]:

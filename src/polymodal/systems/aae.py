@@ -31,8 +31,8 @@ class Config(Settings):
     hidden: int = 512
     """The width of the critic's two layers."""
     adversity: float = 0.01
-    """Weight of deceiving the critic, against the squared error of a number of the picture. With 0.1 codes
-    move away from what they are to be like, and features of CUB are hardly better than untrained."""
+    """Weight of deceiving the critic, against the squared error of a number of the picture. With 0.1,
+    in a small trial on CUB, codes moved away from what they are to be like."""
     std: float = 0.5
     """The standard deviation of a pixel about what is drawn, bytes lying between −1 and 1."""
 

@@ -15,7 +15,13 @@ from polymodal.data.records import Dataset
 from polymodal.diagnosis.compositionality import Fit
 from polymodal.diagnosis.examination import Settings
 from polymodal.diagnosis.locality import Probing
-from polymodal.diagnosis.measuring import heatmaps, parts_scores, tre_scores
+from polymodal.diagnosis.measuring import (
+    examine,
+    fitted_tre,
+    heatmaps,
+    parts_scores,
+    tre_scores,
+)
 from polymodal.diagnosis.pointwise import Mining
 from polymodal.diagnosis.ratio import Relating
 from polymodal.recognition.places import local_scores
@@ -133,8 +139,9 @@ def with_accuracy(
 
 def tre_of_both(system: Any, splits: Mapping[str, Dataset], how: Settings) -> dict[str, float]:
     """Of unseen classes, and of other images of the seen ones: the thesis does not say of which (A.8)."""
-    seen = tre_scores(system, splits, replace(how, test="test_seen"))
-    return tre_scores(system, splits, how) | {"tre_ratio_seen": seen["tre_ratio"]}
+    seen = examine(system, splits, "tre", replace(how, test="test_seen"))
+    ratio = fitted_tre(seen, how.tre)["tre_ratio"]
+    return tre_scores(system, splits, how) | {"tre_ratio_seen": ratio}
 
 
 def compared(
