@@ -20,6 +20,14 @@ def load(run: Path | str, device: str = "cpu") -> Any:
     return restored(Run(models.find(run)), device)
 
 
+ABLE = {
+    "generate": "vlvae --data two-objects",
+    "caption": "vlvae --data two-objects",
+    "recognise": "fc --data birds,size=64",
+}
+"""What is trained to be able to do a task."""
+
+
 def load_for(task: str, run: Path | str, device: str = "cpu") -> Any:
     """The system of a run that has a method of the task's name."""
     found = Run(models.find(run))
@@ -27,7 +35,7 @@ def load_for(task: str, run: Path | str, device: str = "cpu") -> Any:
     if not hasattr(system, task):
         raise PolymodalError(
             f"{run} is a run of {found.config['system']}, which cannot {task}. Make one that can: "
-            "`polymodal train vlvae --data two-objects --run DIR`; or name a shipped model that does: "
+            f"`polymodal train {ABLE[task]} --run DIR`; or name a shipped model that does: "
             f"{', '.join(shipped_for(task)) or 'there is none'}."
         )
     return system

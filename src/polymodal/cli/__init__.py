@@ -24,6 +24,7 @@ First steps
   polymodal train vse --data folder:PHOTOS --run runs/b       your own images and captions
   polymodal generate runs/v --text "large red metal cube left small blue rubber sphere"
                                                      pictures of a text, by a VLVAE
+  polymodal recognise cmdim-birds bird.png --unseen  classes that it had no images of, by attributes
   polymodal diagnose runs/c --data birds,size=64     whether features are made of attributes, and where
 
 `polymodal VERB --help` explains a verb.

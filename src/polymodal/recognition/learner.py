@@ -212,6 +212,12 @@ class Learner(Recordable, ABC):
 
     # Use
 
+    @property
+    def unseen(self) -> list[str]:
+        """The classes that had no training images, and are known by their attributes alone."""
+        names, known = self.learned["names"], self.known.tolist()
+        return [name for name, seen in zip(names, known, strict=True) if not seen]
+
     @torch.no_grad()
     def encode_images(self, images: Sequence[Any]) -> Float[Tensor, "n d"]:
         """The global features of pictures: paths, PIL images, arrays, or a mix."""
