@@ -121,7 +121,7 @@ def test_the_area_is_the_share_of_places_with_a_part():
 
 def test_for_studies(tmp_path):
     quick = replace(QUICK, heatmaps=Mining(steps=5, hidden=8), ratio=Relating(pairs=100))
-    tre = measuring.tre_scores(Knowing(), SPLITS, quick)
+    tre = measuring.tre(measuring.examine(Knowing(), SPLITS, "tre", quick))
     expected = {"tre", "tre_random", "tre_ratio", "tre_ratio_spread", "tre_ratio_stopped"}
     assert tre.keys() == expected
     assert "parts_f1" in measuring.parts_scores(Knowing(), SPLITS, quick)
@@ -137,7 +137,7 @@ def test_for_studies(tmp_path):
 def test_what_data_cannot_tell():
     bare = {name: Bare(split) for name, split in SPLITS.items()}
     with pytest.raises(PolymodalError, match="tre cannot be measured: the images have no classes"):
-        measuring.tre_scores(Knowing(), bare)
+        measuring.examine(Knowing(), bare, "tre", None)
     partless = {name: Marks((0, 1), known=False) for name in SPLITS}
     with pytest.raises(PolymodalError, match="parts cannot be measured: it is not known where"):
         measuring.parts_scores(Knowing(), partless)

@@ -2,7 +2,9 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated
 
 INTRODUCTION = """\
 Polymodal learns from images and words together, and says how sure it is.
@@ -98,3 +100,32 @@ def listing(summaries: dict[str, str]) -> str:
     """
     wide = max(map(len, summaries))
     return "".join(f"  {name:{wide}}  {text}\n" for name, text in summaries.items())
+
+
+def ask_about_pictures(
+    verb: str, how: type, tell: Callable[..., None], arguments: list[str], description: str
+) -> None:
+    """Give a run, pictures and options of some kind to a verb that prints a line a picture."""
+    import tyro
+
+    from polymodal.errors import PolymodalError
+
+    def ask(
+        run: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")],
+        images: Annotated[
+            tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="IMAGE [IMAGE ...]")
+        ],
+        options: Annotated[how, tyro.conf.arg(name="")],  # type: ignore[valid-type]
+    ) -> None:
+        """Ask about pictures.
+
+        Args:
+            run: A run directory, or the name of a shipped model.
+            images: Image files.
+            options: How to.
+        """
+        if not images:
+            raise PolymodalError(f"Name a picture at least: polymodal {verb} RUN image.png")
+        tell(run, images, **vars(options))
+
+    tyro.cli(ask, args=arguments, prog=f"polymodal {verb}", description=description)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 HELP = """\
 Say in words what pictures show, a line a picture, by a trained model.
@@ -28,34 +27,15 @@ class Caption:
 
 
 def main(arguments: list[str]) -> None:
-    import tyro
+    from polymodal.cli import ask_about_pictures
 
-    def caption(
-        run: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")],
-        images: Annotated[
-            tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="IMAGE [IMAGE ...]")
-        ],
-        options: Annotated[Caption, tyro.conf.arg(name="")],
-    ) -> None:
-        """Say in words what pictures show.
-
-        Args:
-            run: A run directory, or the name of a shipped model.
-            images: Image files.
-            options: How to say it.
-        """
-        tell(run, images, **vars(options))
-
-    tyro.cli(caption, args=arguments, prog="polymodal caption", description=HELP)
+    ask_about_pictures("caption", Caption, tell, arguments, HELP)
 
 
 def tell(run: str, images: Sequence[Path], *, probabilities: bool, device: str) -> None:
     """Print a line a picture."""
-    from polymodal.errors import PolymodalError
     from polymodal.loading import load_for
 
-    if not images:
-        raise PolymodalError("Name a picture at least: polymodal caption RUN image.png")
     system = load_for("caption", run, device)
     wide = max(len(str(image)) for image in images)
     for image, one in zip(images, system.describe(images), strict=True):

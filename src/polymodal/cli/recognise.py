@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 HELP = """\
 Name the likeliest classes of pictures, a line a picture, with the cosine of each class's prototype.
@@ -32,25 +31,9 @@ class Recognise:
 
 
 def main(arguments: list[str]) -> None:
-    import tyro
+    from polymodal.cli import ask_about_pictures
 
-    def recognise(
-        run: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")],
-        images: Annotated[
-            tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="IMAGE [IMAGE ...]")
-        ],
-        options: Annotated[Recognise, tyro.conf.arg(name="")],
-    ) -> None:
-        """Name the likeliest classes of pictures.
-
-        Args:
-            run: A run directory, or the name of a shipped model.
-            images: Image files.
-            options: What may be named.
-        """
-        tell(run, images, **vars(options))
-
-    tyro.cli(recognise, args=arguments, prog="polymodal recognise", description=HELP)
+    ask_about_pictures("recognise", Recognise, tell, arguments, HELP)
 
 
 def tell(
@@ -66,8 +49,6 @@ def tell(
     from polymodal.errors import PolymodalError
     from polymodal.loading import load_for
 
-    if not images:
-        raise PolymodalError("Name a picture at least: polymodal recognise RUN image.png")
     if among and unseen:
         raise PolymodalError("--among and --unseen both say what is possible: give one of them.")
     system = load_for("recognise", run, device)

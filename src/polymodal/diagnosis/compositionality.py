@@ -7,9 +7,9 @@ attributes which say nothing: the ratio is low where features are made of attrib
 """
 
 import statistics
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float
@@ -27,11 +27,6 @@ out where these say when to stop."""
 @dataclass(frozen=True, kw_only=True)
 class Fit:
     """How η is fitted, and what stands for attributes that say nothing."""
-
-    stop: Literal["convergence", "held-out"] = "convergence"
-    """When it ends: where η moves no more, the argmin of the thesis (A.8), or after as many steps as are
-    best for every fifth class, held out. Where there are fewer classes than attributes, η comes to know
-    the classes by heart, and the error of others rises again."""
 
     random: Literal["image", "class"] = "image"
     """Whether each image has attributes of its own drawn, or all of a class the same. The thesis says
@@ -100,20 +95,30 @@ def distance(
     return 1 - (sums * normalize(rows @ eta, dim=-1)).sum()
 
 
-def fit(data: Described, how: Fit, seed: int = 0) -> Float[Tensor, "a d"]:
-    """η with the least error on some images, by gradient descent as far as is asked for."""
+@dataclass(frozen=True)
+class Fitted:
+    """η with the least error on some images, the argmin of the thesis (A.8), and η on the way there, after
+    as many steps as are best for every fifth class, held out. Where there are fewer classes than
+    attributes, η comes to know the classes by heart, and the error of others rises again."""
+
+    converged: Float[Tensor, "a d"]
+    stopped: Float[Tensor, "a d"]
+
+
+def fit(data: Described, how: Fit, seed: int = 0) -> Fitted:
+    """η by gradient descent, until it moves no more and as far as held-out classes like it."""
     rows, sums = data.grouped()
-    if how.stop == "held-out":
-        steps = best_steps(rows, sums, how, seed)
-        how = replace(how, most=steps, patience=steps + STEPS)
-    *_, eta = descent(rows, sums, how, seed)
-    return eta
+    best = best_steps(rows, sums, how, seed)
+    for steps, eta in descent(rows, sums, how, seed):
+        if steps <= best:
+            stopped = eta.clone()
+    return Fitted(eta, stopped)
 
 
 def descent(
     rows: Float[Tensor, "g a"], sums: Float[Tensor, "g d"], how: Fit, seed: int
-) -> Iterator[Float[Tensor, "a d"]]:
-    """η after every few steps, until it moves no more."""
+) -> Iterator[tuple[int, Float[Tensor, "a d"]]]:
+    """How many steps, and η after them: every few, until it moves no more."""
     generator = torch.Generator().manual_seed(seed)
     start = how.start * torch.randn(rows.shape[1], sums.shape[1], generator=generator)
     eta = start.to(sums.device).requires_grad_()
@@ -129,7 +134,7 @@ def descent(
             best, waited = (found, 0) if found < best - how.tolerance else (best, waited + STEPS)
         ended = waited >= how.patience or step + 1 == how.most
         if ended or (step + 1) % STEPS == 0:
-            yield eta.detach()
+            yield step + 1, eta.detach()
         if ended:
             return
 
@@ -139,51 +144,86 @@ def best_steps(rows: Float[Tensor, "g a"], sums: Float[Tensor, "g d"], how: Fit,
     if len(rows) < 2:
         raise PolymodalError(
             "All images have the same attributes, so that none can be held out to stop by. Give images "
-            "of 2 classes or more, or stop at convergence."
+            "of 2 classes or more."
         )
     held = torch.arange(len(rows), device=rows.device) % HELD == 0
-    errors = [
-        distance(rows[held], sums[held], eta).item()
-        for eta in descent(rows[~held], sums[~held], how, seed)
-    ]
-    return min(how.most, STEPS * (1 + errors.index(min(errors))))
+    errors = {
+        steps: distance(rows[held], sums[held], eta).item()
+        for steps, eta in descent(rows[~held], sums[~held], how, seed)
+    }
+    return min(errors, key=errors.__getitem__)
 
 
 def tre_ratio(train: Described, test: Described, how: Fit | None = None) -> dict[str, float]:
-    """The error with attributes over that with random ones, on held-out images; its spread over restarts.
+    """The error with attributes over that with random ones, on held-out images, its spread over restarts,
+    and the same where fits are stopped by held-out classes.
 
     Random attributes are as many an image, or a class, as the true ones.
     """
+    (found,) = tre_ratios(train, [test], how)
+    return found
+
+
+def tre_ratios(
+    train: Described, tests: Sequence[Described], how: Fit | None = None
+) -> list[dict[str, float]]:
+    """The same on several sets of images, of one fit."""
     how = how or Fit()
-    if train.attributes.shape[1] != test.attributes.shape[1]:
-        raise PolymodalError(
-            f"The training images have {train.attributes.shape[1]} attributes, the others "
-            f"{test.attributes.shape[1]}. Give the same list for both."
-        )
-    true, drawn = [], []
+    for test in tests:
+        if train.attributes.shape[1] != test.attributes.shape[1]:
+            raise PolymodalError(
+                f"The training images have {train.attributes.shape[1]} attributes, the others "
+                f"{test.attributes.shape[1]}. Give the same list for both."
+            )
+    found = []
     for seed in watched(range(how.restarts), "fitting attributes"):
-        true.append(error(test, fit(train, how, seed)))
-        known, asked = scrambled(train, test, how.random, seed)
-        drawn.append(error(asked, fit(known, how, seed)))
-    ratios = [a / b for a, b in zip(true, drawn, strict=True)]
+        known, *asked = scrambled([train, *tests], how.random, seed)
+        true, random = fit(train, how, seed), fit(known, how, seed)
+        found.append(
+            [
+                (errors(test, true), errors(other, random))
+                for test, other in zip(tests, asked, strict=True)
+            ]
+        )
+    return [summary(restarts) for restarts in zip(*found, strict=True)]
+
+
+class Errors(NamedTuple):
+    """Those of one fit, at its end and where it was stopped."""
+
+    converged: float
+    stopped: float
+
+
+def errors(data: Described, fitted: Fitted) -> Errors:
+    """The errors of some images."""
+    return Errors(error(data, fitted.converged), error(data, fitted.stopped))
+
+
+def summary(restarts: Sequence[tuple[Errors, Errors]]) -> dict[str, float]:
+    """Ratios of the errors with attributes and with random ones, and both, in the mean over restarts."""
+    ratios = [true.converged / random.converged for true, random in restarts]
     return {
         "tre_ratio": statistics.mean(ratios),
         "tre_ratio_spread": statistics.stdev(ratios) if len(ratios) > 1 else 0.0,
-        "tre": statistics.mean(true),
-        "tre_random": statistics.mean(drawn),
+        "tre": statistics.mean(true.converged for true, _ in restarts),
+        "tre_random": statistics.mean(random.converged for _, random in restarts),
+        "tre_ratio_stopped": statistics.mean(
+            true.stopped / random.stopped for true, random in restarts
+        ),
     }
 
 
 def scrambled(
-    train: Described, test: Described, random: Literal["image", "class"], seed: int = 0
-) -> tuple[Described, Described]:
+    every: Sequence[Described], random: Literal["image", "class"], seed: int = 0
+) -> list[Described]:
     """The same images with attributes that say nothing: each row's own places drawn anew, for every image
-    or for every class, which then has the same in both."""
-    every = torch.cat([train.attributes, test.attributes])
-    rows, own = every.unique(dim=0, return_inverse=True)
-    told = rows if random == "class" else every
+    or for every class, which then has the same in all sets."""
+    attributes = torch.cat([one.attributes for one in every])
+    rows, own = attributes.unique(dim=0, return_inverse=True)
+    told = rows if random == "class" else attributes
     chance = torch.rand(told.shape, generator=torch.Generator().manual_seed(seed))
     drawn = told.gather(1, chance.argsort(1).to(told.device))
     drawn = drawn[own] if random == "class" else drawn
-    known, asked = drawn.split([len(train.attributes), len(test.attributes)])
-    return Described(train.features, known), Described(test.features, asked)
+    parts = drawn.split([len(one.attributes) for one in every])
+    return [Described(one.features, part) for one, part in zip(every, parts, strict=True)]

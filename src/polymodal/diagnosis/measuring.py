@@ -1,14 +1,13 @@
 """The measures of an encoder: each takes an examination, and gives scores by name."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
 from polymodal.data.records import Dataset
-from polymodal.diagnosis.compositionality import Described, Fit, tre_ratio
+from polymodal.diagnosis.compositionality import Described, tre_ratio
 from polymodal.diagnosis.encoders import as_encoder
 from polymodal.diagnosis.examination import Examination, Settings
 from polymodal.diagnosis.locality import Located, parts_f1
@@ -19,11 +18,6 @@ from polymodal.metrics.zeroshot import top1
 from polymodal.recognition.prototypes import Fitting, cosines, cosines_about, fitted, ridge
 
 Splits = Mapping[str, Dataset] | Dataset
-
-
-def tre_scores(system: Any, splits: Splits, how: Settings | None = None) -> dict[str, float]:
-    """The ratio of tree reconstruction errors, of attributes and of random ones (003, §4.4.4)."""
-    return tre(examine(system, splits, "tre", how))
 
 
 def parts_scores(system: Any, splits: Splits, how: Settings | None = None) -> dict[str, float]:
@@ -79,15 +73,13 @@ def zeroshot(found: Examination) -> dict[str, float]:
 def tre(found: Examination) -> dict[str, float]:
     """The ratio of tree reconstruction errors, its spread over restarts, and both errors; and the ratio
     where fits are stopped by classes that are held out."""
-    stopped = fitted_tre(found, replace(found.how.tre, stop="held-out"))
-    return fitted_tre(found, found.how.tre) | {"tre_ratio_stopped": stopped["tre_ratio"]}
+    return tre_ratio(described(found, "fit"), described(found, "test"), found.how.tre)
 
 
-def fitted_tre(found: Examination, how: Fit) -> dict[str, float]:
-    """The same by one way of fitting."""
-    train = Described(found.seen.whole, found.present(found.fit))
-    test = Described(found.asked.whole, found.present(found.test))
-    return tre_ratio(train, test, how)
+def described(found: Examination, which: Literal["fit", "test"]) -> Described:
+    """The images to fit to or those to measure, with the attributes that their classes have."""
+    looked, sample = (found.seen, found.fit) if which == "fit" else (found.asked, found.test)
+    return Described(looked.whole, found.present(sample))
 
 
 def parts(found: Examination) -> dict[str, float]:
