@@ -10,11 +10,12 @@ import pytest
 from polymodal.reproduction import reproduce
 from polymodal.reproduction.tasks import Task, place
 from polymodal.results import Row, read, write
-from polymodal.studies import named
+from polymodal.studies import named, rows_for
 from polymodal.studies.zeroshot import TABLE, conclusions
 from polymodal.studies.zeroshot.conclusions import all_related, related
 from polymodal.studies.zeroshot.recipes import EPOCHS, MODERN, RECONSTRUCTING, TWICE
 
+CUB = "cub:CUB.zip,splits=xlsa17/CUB"
 STUDIES = ("cub", "local", "tre", "parts", "heatmaps", "plateau", "choices")
 
 
@@ -100,6 +101,27 @@ def test_studies_of_the_same_rows_share_their_runs():
         "alex/CMDIM(p=1)+AC ×1 (strong)",
     ]
     assert not any(row.training.final for row in named("zeroshot/choices").recipes)
+
+
+@pytest.mark.parametrize("study", ["cub", "tre", "parts", "local", "heatmaps"])
+def test_drawn_birds_have_rows_of_the_strong_block_that_a_processor_can_train(study):
+    rows = rows_for(named(f"zeroshot/{study}"), "birds,size=64")
+    written = {row.label: row for row in rows_for(named(f"zeroshot/{study}"), CUB)}
+    assert written.keys() >= {row.label for row in rows}
+    for row in rows:
+        assert (row.block, row.seeds, row.training.final) == ("strong", None, True)
+        assert (row.model.slim, row.model.dim, row.model.lr, row.model.fit_lr) == (
+            4,
+            256,
+            3e-3,
+            1e-2,
+        )
+        assert row.training.epochs == (20 if row.system in TWICE else 40)  # as many pictures
+        before = written[row.label].model
+        assert (row.model.local, row.model.dropout) == (before.local, before.dropout)
+    assert rows_for(named(f"zeroshot/{study}"), "birds", at_scale=True) == tuple(written.values())
+    if study in ("tre", "parts"):
+        assert {run_of(r) for r in rows} == {run_of(r) for r in named("zeroshot/cub").worlds}
 
 
 def rows_of(values, block="strong"):

@@ -1,5 +1,6 @@
 """A row of the zero-shot tables: a model, an encoder and a local loss, trained as its block says."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -96,4 +97,30 @@ def row(block: str, encoder: str, model: str, local: str = "", times: float = 1)
         training=replace(SCHEDULE, epochs=epochs),
         block=block,
         seeds=1 if encoder == "alex" or model in (*RECONSTRUCTING, *MODERN) else None,
+    )
+
+
+DRAWN = "birds,size=64"
+DRAWN_EPOCHS = 40
+SLIM: dict[str, Any] = {"slim": 4, "dim": 256, "lr": 3e-3, "fit_lr": 1e-2}
+NARROWER: dict[str, dict[str, Any]] = {
+    "amdim": {"critic_hidden": 256},
+    "vicreg": {"expander": 512},
+    "dino": {"hidden": 512, "outputs": 1024},
+}
+"""For drawn birds: what two cores can train, a row in some minutes, with a quarter of the maps. The rate and
+that of the prototypes are the best of those tried on its validation classes (docs/results/zeroshot.md)."""
+
+
+def drawn(rows: Sequence[Recipe]) -> tuple[Recipe, ...]:
+    """The rows of the strong block for drawn birds, all with three seeds."""
+    return tuple(
+        replace(
+            row,
+            model=replace(row.model, **SLIM, **NARROWER.get(row.system, {})),
+            training=replace(row.training, epochs=DRAWN_EPOCHS / (2 if row.system in TWICE else 1)),
+            seeds=None,
+        )
+        for row in rows
+        if row.block == "strong"
     )
