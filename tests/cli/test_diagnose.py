@@ -1,6 +1,7 @@
 """`polymodal diagnose`: a run, several, a backbone; and what it is told of its data."""
 
 import json
+from pathlib import Path
 
 import pytest
 import torch
@@ -38,6 +39,19 @@ def test_a_run_on_its_own_data(run, tmp_path, capsys):
     assert found["protocol"]["measured on"]["images"] == 30
     assert {path.name for path in tmp_path.iterdir()} == {
         "diagnosis.json", "report.html", "heatmaps.png",
+    }  # fmt: skip
+
+
+def test_each_has_a_folder_of_its_own_unless_told_otherwise(run, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    quick = ["--measures", "zeroshot", *QUICK]
+    for name in ("first", "second"):
+        Path(name).symlink_to(run)
+        assert main(["diagnose", name, *quick]) == 0
+        assert f"Wrote diagnosis/{name}/report.html." in flat(capsys.readouterr().err)
+    assert main(["diagnose", "first", "second", *quick]) == 0
+    assert {path.name for path in Path("diagnosis").iterdir()} == {
+        "first", "second", "comparison.html", "comparison.json",
     }  # fmt: skip
 
 

@@ -21,9 +21,9 @@ class Diagnose:
 
     data: str | None = None
     """What to measure on, named as in `polymodal train`; by default the data of the run."""
-    out: Path = Path("diagnosis")
-    """A folder for diagnosis.json, report.html and heatmaps.png; of several encoders each has one in it,
-    beside comparison.html."""
+    out: Path | None = None
+    """A folder for diagnosis.json, report.html and heatmaps.png, by default diagnosis/NAME; of several
+    encoders each has one in it, beside comparison.html, by default in diagnosis."""
     measures: tuple[Measure, ...] = ()
     """Only these; by default all that the data allow."""
     fit: str = "train"
@@ -79,6 +79,7 @@ def report(encoders: Sequence[str], options: Diagnose) -> None:
     chosen = subjects(encoders, options)
     data = options.data or common_data(encoders)
     splits = open_data(data, skip_bad=options.skip_bad)
+    together = options.out or Path("diagnosis")
     found = []
     for name, encoder in chosen.items():
         title = encoder if isinstance(encoder, str) else name
@@ -92,7 +93,7 @@ def report(encoders: Sequence[str], options: Diagnose) -> None:
             device=options.device,
         )
         one = replace(one, protocol={"encoder": title, "data": data, **one.protocol})
-        folder = options.out if len(chosen) == 1 else options.out / name
+        folder = options.out if options.out and len(chosen) == 1 else together / name
         one.write(folder)
         for measure, why in one.skipped.items():
             say(f"{measure} was not measured: {why}.")
@@ -104,8 +105,8 @@ def report(encoders: Sequence[str], options: Diagnose) -> None:
     print(", ".join(filter(None, [f"Measured on {data}", found[0].cut])))
     table(found).print()
     if len(found) > 1:
-        Comparison(found).write(options.out)
-        say(f"Wrote {options.out}/comparison.html.")
+        Comparison(found).write(together)
+        say(f"Wrote {together}/comparison.html.")
 
 
 def subjects(encoders: Sequence[str], options: Diagnose) -> "dict[str, str | nn.Module]":
