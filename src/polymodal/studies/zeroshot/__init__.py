@@ -78,15 +78,22 @@ def quickly(rows: tuple[Recipe, ...], probe: Probe | None = None) -> tuple[Recip
 
 
 def study(
-    about: str, rows: tuple[Recipe, ...], *, quick_probe: Probe | None = None, **more: Any
+    about: str,
+    rows: tuple[Recipe, ...],
+    *,
+    worlds: tuple[Recipe, ...] = (),
+    quick_probe: Probe | None = None,
+    **more: Any,
 ) -> Study:
     """A table of these rows, on drawn birds where the user gives no data: those for worlds, or the same."""
     return Study(
         about=about,
         recipes=rows,
+        worlds=worlds,
+        at_scale=rows,
         quick=quickly(rows, quick_probe),
         quick_data=QUICK_DATA,
-        **({"data": (DRAWN,), "at_scale": rows} if more.get("worlds") else {"data": ("birds",)}),
+        data=(DRAWN if worlds else "birds",),
         **more,
     )
 
