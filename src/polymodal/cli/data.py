@@ -1,15 +1,20 @@
-"""Draw an embedded world to disk, or look at any dataset."""
+"""Draw an embedded world to disk, look at any dataset, or take pictures out of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import tyro
 
+if TYPE_CHECKING:
+    from polymodal.data.records import Dataset
+
 HELP = """\
-Draw an embedded world to disk, or look at any dataset.
+Draw an embedded world to disk, look at any dataset, or take pictures out of it.
 
 usage: polymodal data draw WORLD --count N --out DIR
        polymodal data show WORLD|DIR|folder:PATH --out sheet.png
+       polymodal data export WORLD|DIR|folder:PATH --split test --count N --out PICTURES
 
 worlds
 {worlds}
@@ -29,7 +34,7 @@ def main(arguments: list[str]) -> None:
         known = {name: extent(world) for name, world in WORLDS.items()} | {"birds": extent(Birds())}
         print(HELP.format(worlds=listing(known)))
         return
-    verbs: dict[str, Callable[..., None]] = {"draw": draw, "show": show}
+    verbs: dict[str, Callable[..., None]] = {"draw": draw, "show": show, "export": export}
     if verb not in verbs:
         raise unknown("verb of data", verb, verbs)
     tyro.cli(verbs[verb], args=arguments[1:], prog=f"polymodal data {verb}")
@@ -63,8 +68,8 @@ def draw(
     if name == "birds":
         raise PolymodalError(
             "birds are drawn whenever they are asked for, so that there is nothing to keep. "
-            "Give --data birds to what uses them; in Python, `polymodal.data.birds.named()"
-            ".splits()['test'].images(range(9))` has pictures."
+            "Give --data birds to what uses them; for pictures, `polymodal data export birds "
+            f"--split test --count 9 --out {out}`."
         )
     if count is not None and count < 1:
         raise PolymodalError(f"--count must be 1 or more, not {count}.")
@@ -91,13 +96,64 @@ def show(
         count: How many pictures.
         skip_bad: Leave out bad records of a folder.
     """
-    from polymodal.data.sources import look_at
     from polymodal.data.worlds import contact_sheet
-    from polymodal.errors import unknown
     from polymodal.jobs import say
+
+    chosen = split_of(data, split, skip_bad)
+    contact_sheet(chosen, out, count=count)
+    say(f"Wrote {out}: {min(count, len(chosen))} of {len(chosen)} images of {split}.")
+
+
+def export(
+    data: tyro.conf.Positional[str],
+    out: Path,
+    split: str = "test",
+    count: int = 12,
+    skip_bad: bool = False,
+) -> None:
+    """Write pictures of a dataset as PNG files with a captions.csv; those of a class into a folder of its
+    name. `folder:OUT` reads them as data.
+
+    Args:
+        data: A world with its options, the folder of a drawn set, folder:PATH or cub:PATH,splits=PATH.
+        out: The folder to write into; it must not be there, or be empty.
+        split: train, val, test or another that the data have.
+        count: How many pictures, drawn by chance, the same every time.
+        skip_bad: Leave out bad records of a folder.
+    """
+    import numpy as np
+
+    from polymodal.data.classes import Classed
+    from polymodal.data.writing import write_pictures
+    from polymodal.errors import PolymodalError
+    from polymodal.jobs import say
+
+    if count < 1:
+        raise PolymodalError(f"--count must be 1 or more, not {count}.")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise PolymodalError(f"{out} is there already, and not empty. Name another folder.")
+    chosen = split_of(data, split, skip_bad)
+    count = min(count, len(chosen))
+
+    places = sorted(np.random.default_rng(0).permutation(len(chosen))[:count].tolist())
+
+    def named() -> Iterator[tuple[str, Any, list[str]]]:
+        for number, place in enumerate(places, 1):
+            name, record = f"{number:04d}.png", chosen[place]
+            if isinstance(chosen, Classed):
+                name = f"{chosen.classes[chosen.labels[place]].replace('/', '_')}/{name}"
+            yield name, record.image, [caption.text for caption in record.captions]
+
+    write_pictures(out, named())
+    say(f"{count} of {len(chosen)} pictures of {split} are in {out}.")
+
+
+def split_of(data: str, split: str, skip_bad: bool) -> "Dataset":
+    """A split of a dataset, by name."""
+    from polymodal.data.sources import look_at
+    from polymodal.errors import unknown
 
     splits = look_at(data, skip_bad=skip_bad)
     if split not in splits:
         raise unknown(f"split of {data}:", split, splits)
-    contact_sheet(splits[split], out, count=count)
-    say(f"Wrote {out}: {min(count, len(splits[split]))} of {len(splits[split])} images of {split}.")
+    return splits[split]

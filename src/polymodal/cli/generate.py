@@ -96,7 +96,7 @@ def draw(
         found = system.sample(count, prior=prior or "aggregate", seed=seed)
         rows = [Row(images=found.images, captions=found.texts)]
     if is_folder(out):
-        write_pictures(Path(out), rows)
+        write_each(Path(out), rows)
         say(f"Pictures 0001.png … and their captions.csv are in {out}: {how}, seed {seed}.")
         say(f"Next: polymodal caption {run} {Path(out) / '0001.png'}")
     else:
@@ -153,14 +153,9 @@ def write_sheet(out: Path, rows: "Sequence[Row]", foot: str) -> None:
     write_bytes(out, sheet(rows, foot))
 
 
-def write_pictures(folder: Path, rows: "Sequence[Row]") -> None:
-    """Write each picture, and what it was drawn for, so that `folder:` reads them as data."""
-    import csv
-    import io
-
-    from PIL import Image
-
-    from polymodal.files import write_bytes, write_text
+def write_each(folder: Path, rows: "Sequence[Row]") -> None:
+    """Write each picture, and what it was drawn for."""
+    from polymodal.data.writing import write_pictures
 
     said = [
         (image, text)
@@ -169,12 +164,5 @@ def write_pictures(folder: Path, rows: "Sequence[Row]") -> None:
             row.images, row.captions or [row.title] * len(row.images), strict=True
         )
     ]
-    content = io.StringIO()
-    lines = csv.writer(content, lineterminator="\n")
-    lines.writerow(["image", "caption"])
-    for number, (image, text) in enumerate(said, 1):
-        png = io.BytesIO()
-        Image.fromarray(image).save(png, "PNG")
-        write_bytes(folder / f"{number:04d}.png", png.getvalue())
-        lines.writerow([f"{number:04d}.png", text])
-    write_text(folder / "captions.csv", content.getvalue())
+    numbered = ((f"{n:04d}.png", image, [text]) for n, (image, text) in enumerate(said, 1))
+    write_pictures(folder, numbered)
