@@ -133,19 +133,21 @@ def export(
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise PolymodalError(f"{out} is there already, and not empty. Name another folder.")
     chosen = split_of(data, split, skip_bad)
-    count = min(count, len(chosen))
-
     places = sorted(np.random.default_rng(0).permutation(len(chosen))[:count].tolist())
+    kinds = chosen if isinstance(chosen, Classed) else None
 
     def named() -> Iterator[tuple[str, Any, list[str]]]:
         for number, place in enumerate(places, 1):
-            name, record = f"{number:04d}.png", chosen[place]
-            if isinstance(chosen, Classed):
-                name = f"{chosen.classes[chosen.labels[place]].replace('/', '_')}/{name}"
-            yield name, record.image, [caption.text for caption in record.captions]
+            kind = f"{kinds.classes[kinds.labels[place]].replace('/', '_')}/" if kinds else ""
+            record = chosen[place]
+            yield (
+                f"{kind}{number:04d}.png",
+                record.image,
+                [caption.text for caption in record.captions],
+            )
 
     write_pictures(out, named())
-    say(f"{count} of {len(chosen)} pictures of {split} are in {out}.")
+    say(f"{len(places)} of {len(chosen)} pictures of {split} are in {out}.")
 
 
 def split_of(data: str, split: str, skip_bad: bool) -> "Dataset":
