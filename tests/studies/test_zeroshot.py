@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from polymodal.reproduction import reproduce
+from polymodal.reproduction import collect, reproduce, with_paper
+from polymodal.reproduction.making import Made
 from polymodal.reproduction.tasks import Task, place
 from polymodal.results import Row, read, write
 from polymodal.studies import named, rows_for
@@ -84,6 +85,18 @@ def test_the_thesis_is_quoted():
     places = {row.name: row.metrics for row in named("zeroshot/local").paper}
     assert places["alex/CMDIM(p=1)"]["representations_pool"] == 34.11
     assert places["alex/CMDIM(p=1)"]["predictions_pool"] == 13.51
+
+
+def test_the_thesis_stands_beside_its_own_data_alone():
+    study = named("zeroshot/cub")
+    drawn, ours, other = (
+        Row(name="basic/FC", data=data, seed=0, metrics={}, block="strong")
+        for data in ("birds,size=64", CUB, "awa2:a,splits=b")
+    )
+    told = {"hardware": {}, "versions": {}, "protocol": {}}
+    for rows, paper in (([ours], study.paper), ([drawn, other], ()), ([drawn, ours], study.paper)):
+        made = collect("zeroshot/cub", [Made(row=row, metrics=told) for row in rows])
+        assert with_paper(made, study).paper == paper
 
 
 def test_studies_of_the_same_rows_share_their_runs():
@@ -241,7 +254,8 @@ def test_a_table_is_made_part_by_part(tmp_path, capsys):
     capsys.readouterr()
     whole = reproduce("zeroshot/cub", rows=("basic/FC (strong)",), **how)
     printed = " ".join(capsys.readouterr().out.split())  # the rows asked for alone
-    assert "paper: basic/FC" in printed and "chance" in printed and "on birds,size=64" in printed
+    assert "basic/FC (strong)" in printed and "chance" in printed and "on birds,size=64" in printed
+    assert "paper" not in printed  # whose figures are of CUB
     assert "PN" not in printed
     labels = ["basic/PN (as-written)", "basic/FC (strong)", "basic/PN (strong)"]
     assert [row.label for row in whole.rows] == labels

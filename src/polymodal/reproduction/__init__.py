@@ -86,9 +86,9 @@ def reproduce(
     def table(made: Sequence[Made]) -> Results:
         if earlier and not made:
             return gathered(earlier, study.gathers, path.parent)
-        found = collect(name, study, made)
+        found = collect(name, made)
         found = joined(earlier, found, order) if earlier else found
-        return gathered(found, study.gathers, path.parent)
+        return with_paper(gathered(found, study.gathers, path.parent), study)
 
     def add(one: Made) -> None:
         made.append(one)
@@ -145,7 +145,13 @@ def check(
         raise PolymodalError(f"--processes must be at least 1, not {processes}.")
 
 
-def collect(name: str, study: Study, made: Sequence[Made]) -> Results:
+def with_paper(results: Results, study: Study) -> Results:
+    """Results with the paper's figures, if these are of any of the same data."""
+    own = any(row.data.startswith(study.paper_on) for row in results.rows)
+    return replace(results, paper=study.paper if own else ())
+
+
+def collect(name: str, made: Sequence[Made]) -> Results:
     """The result file of rows, each of which knows what it was trained on and how."""
     by_row = {f"{one.row.label}, {one.row.data}": one.metrics for one in made}
     return Results(
@@ -155,5 +161,4 @@ def collect(name: str, study: Study, made: Sequence[Made]) -> Results:
         versions=common({row: found["versions"] for row, found in by_row.items()}),
         protocol=common({row: found["protocol"] for row, found in by_row.items()}),
         rows=[one.row for one in made],
-        paper=study.paper,
     )

@@ -84,6 +84,8 @@ class Study:
     folds: bool = False
     """Whether the table has means over folds (of 1000 images), where the test split has several."""
     paper: tuple[PaperRow, ...] = ()
+    paper_on: str = ""
+    """How the names of data begin that the paper's figures are of, where others are not to be compared."""
     metrics: tuple[str, ...] = ()
     """The metrics of the table, in its order."""
     gathers: tuple[tuple[str, str], ...] = ()

@@ -94,6 +94,7 @@ def study(
         quick=quickly(rows, quick_probe),
         quick_data=QUICK_DATA,
         data=(DRAWN if worlds else "birds",),
+        paper_on="cub:",
         **more,
     )
 
