@@ -3,7 +3,7 @@
 import numpy as np
 from PIL import Image
 
-from polymodal.figures.scatter import Cloud, Dot, scatter
+from polymodal.figures.scatter import Cloud, Dot, crowded, scatter
 
 DOTS = [
     Dot(name="FC", kind="no local loss", x=0.8, y=30.0),
@@ -37,3 +37,12 @@ def test_two_panels_stand_side_by_side(tmp_path):
     found = drawn(tmp_path / "a.png", DOTS, panels=2)
     blue = np.argwhere((found == (0x1F, 0x5F, 0xA8)).all(-1))[:, 1]
     assert blue.min() < found.shape[1] / 2 < blue.max()
+
+
+def test_of_two_names_at_one_place_the_lower_is_written_below():
+    corners = [Dot(name="", kind="", x=x, y=x) for x in (0.0, 100.0)]
+    upper, lower, far = (
+        Dot(name="FC", kind="", x=x, y=y) for x, y in ((50.0, 51.0), (53.0, 50.0), (70.0, 50.5))
+    )
+    every = [*corners, upper, lower, far]
+    assert [crowded(dot, every) for dot in every] == [False, False, False, True, False]
