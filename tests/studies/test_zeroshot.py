@@ -170,6 +170,18 @@ def test_rows_are_correlated_by_their_means(tmp_path):
     assert (tmp_path / "t.png").read_bytes()[1:4] == b"PNG"
 
 
+def test_each_seed_is_correlated_by_itself_too(tmp_path):
+    values = {f"basic/{n}": [(n, n), (n, [5, 3, 9, 1][n])] for n in range(4)}
+    (found,) = {
+        (one["r_least"], one["r_most"])
+        for one in related(rows_of(values), tmp_path / "t.json", metric="m", axis="M").values()
+    }
+    assert found == pytest.approx((np.corrcoef([0, 1, 2, 3], [5, 3, 9, 1])[0, 1], 1))
+    values["basic/3"] = values["basic/3"][:1]  # which the second seed has not
+    some = related(rows_of(values), tmp_path / "t.json", metric="m", axis="M")["strong"]
+    assert some["r_least"] == pytest.approx(np.corrcoef([0, 1, 2], [5, 3, 9])[0, 1])
+
+
 @pytest.mark.parametrize(
     "values",
     [

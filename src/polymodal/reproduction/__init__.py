@@ -84,10 +84,10 @@ def reproduce(
     made: list[Made] = []
 
     def table(made: Sequence[Made]) -> Results:
-        if earlier and not made:
-            return gathered(earlier, study.gathers, path.parent)
-        found = collect(name, made)
-        found = joined(earlier, found, order) if earlier else found
+        if earlier:
+            found = joined(earlier, collect(name, made), order) if made else earlier
+        else:
+            found = collect(name, made)
         return with_paper(gathered(found, study.gathers, path.parent), study)
 
     def add(one: Made) -> None:

@@ -41,36 +41,58 @@ def related(
 ) -> dict[str, Metrics]:
     """Pearson's r of a metric and accuracy over the rows of each block, a row the mean of its seeds: of
     all but models `beyond` the thesis, of those with the basic encoder, and of these without models to be
-    left `aside`; all drawn beside the file, with the r of those whose names begin as `shown`."""
+    left `aside`; all drawn beside the file, with the r of those whose names begin as `shown`. Where there
+    are several seeds, also the least and the most that any of them has by itself."""
     found: dict[str, Metrics] = {}
     clouds = []
     for block in dict.fromkeys(row.block or "" for row in rows):
-        every = [dot(own, metric) for own in seeds_of(rows, block)]
-        dots = [one for one in every if model_of(one.name) not in beyond]
-        basic = [one for one in dots if one.name.startswith("basic/")]
-        scopes = {
-            block: dots,
-            f"{block}, basic": basic,
-            f"{block}, basic without {' '.join(aside)}": [
-                one for one in basic if model_of(one.name) not in aside
-            ],
-        }
-        strengths = {name: strength(some) for name, some in scopes.items()}
-        found |= {name: one for name, one in strengths.items() if not math.isnan(one["r"])}
+        own = [row for row in rows if (row.block or "") == block]
+        thesis = [row for row in own if model_of(row.name).partition("+")[0] not in beyond]
+        dots = dots_of(thesis, metric)
+        seeds = [
+            scopes(dots_of([row for row in thesis if row.seed == seed], metric), block, aside)
+            for seed in sorted({row.seed for row in thesis})
+        ]
+        for name, some in scopes(dots, block, aside).items():
+            whole = strength(some)
+            if not math.isnan(whole["r"]):
+                found[name] = whole | spread([strength(one[name])["r"] for one in seeds])
         r = strength([one for one in dots if one.name.startswith(shown)])["r"]
         told = "" if math.isnan(r) else f"{shown.rstrip('/')} r = {r:.2f}".lstrip()
-        clouds.append(Cloud(title=block, note=told, dots=every))
+        clouds.append(Cloud(title=block, note=told, dots=dots_of(own, metric)))
     scatter(clouds, x=axis, y="zero-shot top-1 in %", out=out.with_suffix(".png"))
     return found
 
 
-def seeds_of(rows: Sequence[Row], block: str) -> list[list[Row]]:
-    """The rows of a block, those of one name together."""
+def scopes(dots: Sequence[Dot], block: str, aside: Sequence[str]) -> dict[str, list[Dot]]:
+    """The dots that are correlated: all, those of the basic encoder, and these without some models."""
+    basic = [one for one in dots if one.name.startswith("basic/")]
+    return {
+        block: list(dots),
+        f"{block}, basic": basic,
+        f"{block}, basic without {' '.join(aside)}": [
+            one for one in basic if model_of(one.name) not in aside
+        ],
+    }
+
+
+def spread(by_seed: Sequence[float]) -> dict[str, float]:
+    """The least and the most of several seeds; nothing of one, or where one has too few rows.
+
+    >>> spread([-0.8, -0.9]), spread([-0.8])
+    ({'r_least': -0.9, 'r_most': -0.8}, {})
+    """
+    if len(by_seed) < 2 or any(map(math.isnan, by_seed)):
+        return {}
+    return {"r_least": min(by_seed), "r_most": max(by_seed)}
+
+
+def dots_of(rows: Sequence[Row], metric: str) -> list[Dot]:
+    """A dot for every name and dataset."""
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
-        if (row.block or "") == block:
-            groups.setdefault((row.name, row.data), []).append(row)
-    return list(groups.values())
+        groups.setdefault((row.name, row.data), []).append(row)
+    return [dot(own, metric) for own in groups.values()]
 
 
 def dot(own: Sequence[Row], metric: str) -> Dot:
@@ -80,7 +102,7 @@ def dot(own: Sequence[Row], metric: str) -> Dot:
     return Dot(name=name, kind=loss or "no local loss", x=x, y=y)
 
 
-def strength(dots: Sequence[Dot]) -> Metrics:
+def strength(dots: Sequence[Dot]) -> dict[str, float]:
     """Pearson's r, which is nan of too few rows or of equal ones, its p, and of how many rows."""
     r, p = correlation(torch.tensor([d.x for d in dots]), torch.tensor([d.y for d in dots]))
     return {"r": r, "p": p, "rows": len(dots)}
