@@ -100,6 +100,13 @@ def test_worlds_and_folders_have_their_own_rows():
     assert rows_for(study, PHOTOS, quick=True) == study.quick
 
 
+def test_small_rows_are_refused_where_there_are_none_or_others_are_asked_for():
+    with pytest.raises(PolymodalError, match="has no small rows: leave --small out"):
+        rows_for(named("gaussian/table1"), PHOTOS, small=True)
+    with pytest.raises(PolymodalError, match="exclude each other"):
+        rows_for(named("zeroshot/cub"), PHOTOS, small=True, quick=True)
+
+
 def task(tmp_path, recipe, data="scenes", study="gaussian/table1", seed=0):
     return Task(
         study=study, recipe=recipe, seed=seed, data=data, folder=tmp_path, accelerator="cpu"

@@ -137,6 +137,32 @@ def test_drawn_birds_have_rows_of_the_strong_block_that_a_processor_can_train(st
         assert {run_of(r) for r in rows} == {run_of(r) for r in named("zeroshot/cub").worlds}
 
 
+@pytest.mark.parametrize("study", ["cub", "tre", "parts", "local", "heatmaps"])
+def test_files_have_small_rows_that_are_not_taken_for_full_ones(study):
+    rows = rows_for(named(f"zeroshot/{study}"), f"{CUB},size=64", small=True)
+    full = {row.name: row for row in rows_for(named(f"zeroshot/{study}"), CUB)}
+    assert {row.name for row in rows} <= full.keys()
+    assert not {run_of(row) for row in rows} & {run_of(row) for row in full.values()}
+    for row in rows:
+        assert (row.block, row.seeds, row.training.final) == ("small", None, True)
+        assert (row.model.slim, row.model.dim) == (4, 256)
+        assert row.training.epochs == (20 if row.system in TWICE else 40)
+        assert row.model.local == full[row.name].model.local
+    rates = {(row.model.lr, row.model.fit_lr, row.model.fit_steps) for row in rows}
+    assert len(rates) == 1
+    assert study != "cub" or len(rows) == 34
+    drawn = rows_for(named(f"zeroshot/{study}"), "birds,size=64")
+    assert rows_for(named(f"zeroshot/{study}"), "birds,size=64", small=True) == drawn
+
+
+def test_rates_of_small_rows_are_among_those_that_validation_classes_judge():
+    tried = rows_for(named("zeroshot/choices"), CUB, small=True)
+    assert not any(row.training.final for row in tried)
+    table = rows_for(named("zeroshot/cub"), CUB, small=True)
+    rates = {(row.model.lr, row.model.fit_lr, row.model.fit_steps) for row in table}
+    assert rates <= {(row.model.lr, row.model.fit_lr, row.model.fit_steps) for row in tried}
+
+
 def rows_of(values, block="strong"):
     return [
         Row(name=name, data="cub", seed=seed, metrics={"m": x, "zsl_top1": y}, block=block)
@@ -151,16 +177,20 @@ def test_rows_are_correlated_by_their_means(tmp_path):
         "basic/FC+AC": [(0.6, 36.0)],
         "basic/VAE": [(1.1, 30.0)],
         "basic/DIM": [(0.9, 25.0)],
+        "basic/DIM+AC": [(0.7, 29.0)],
+        "basic/PN": [(0.9, 31.0)],
         "alex/FC": [(0.5, 41.0)],
         "basic/DINO+AC": [(5.0, 5.0)],
     }
-    aside = {"aside": ("VAE",), "beyond": ("DINO",)}
+    aside = {"aside": ("VAE",), "beyond": ("DINO",), "told_classes": ("FC", "PN")}
     found = related(rows_of(values), tmp_path / "t.json", metric="m", axis="M", **aside)
     means = np.array([np.mean(seeds, axis=0) for seeds in values.values()])
     scopes = {
-        "strong": [0, 1, 2, 3, 4],
-        "strong, basic": [0, 1, 2, 3],
-        "strong, basic without VAE": [0, 1, 3],
+        "strong": [0, 1, 2, 3, 4, 5, 6],
+        "strong, basic": [0, 1, 2, 3, 4, 5],
+        "strong, basic without VAE": [0, 1, 3, 4, 5],
+        "strong, basic told classes": [0, 1, 5],
+        "strong, basic not told classes": [2, 3, 4],
     }
     assert list(found) == list(scopes)
     for name, some in scopes.items():
@@ -222,7 +252,12 @@ def test_each_metric_is_correlated_over_the_rows_that_have_it(tmp_path):
     assert {name: one["rows"] for name, one in found.items()} == {
         f"{metric}, {scope}": count
         for metric, count in (("m", 4), ("seen", 3))
-        for scope in ("strong", "strong, basic", "strong, basic without ")
+        for scope in (
+            "strong",
+            "strong, basic",
+            "strong, basic without ",
+            "strong, basic not told classes",
+        )
     }
     assert found["seen, strong"]["r"] == pytest.approx(-1)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.png", "seen.png"]

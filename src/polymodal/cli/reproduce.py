@@ -8,7 +8,7 @@ HELP = """\
 Make a table of the seed documents again; killed, the same command goes on.
 
 usage: polymodal reproduce STUDY [--data DATA] [--rows PATTERN ...] [--missing] [--seeds SEED ...]
-                                 [--processes N] [--quick] [--help] ...
+                                 [--processes N] [--quick] [--small] [--help] ...
 
 studies
 {studies}
@@ -31,6 +31,8 @@ class Reproduce:
     """Which seeds to train with; some rows take the first alone."""
     quick: bool = False
     """Prove the path in minutes: small models on a small world."""
+    small: bool = False
+    """On data of your own, small models that two cores can train in some minutes a row."""
     at_scale: bool = False
     """The paper's own sizes, rates and epochs, for as much data as it had."""
     folder: Path = Path("runs/reproduce")

@@ -30,6 +30,7 @@ def reproduce(
     rows: Sequence[str] = (),
     seeds: Sequence[int] = (0, 1, 2),
     quick: bool = False,
+    small: bool = False,
     at_scale: bool = False,
     folder: Path = Path("runs/reproduce"),
     out: Path | None = None,
@@ -52,7 +53,9 @@ def reproduce(
     where = tuple(data) or ((study.quick_data,) if quick else study.data)
     check(name, study, where, seeds, processes)
     folder = folder / "quick" if quick else folder
-    recipes = {one: rows_for(study, one, quick=quick, at_scale=at_scale) for one in where}
+    recipes = {
+        one: rows_for(study, one, quick=quick, small=small, at_scale=at_scale) for one in where
+    }
     tasks = [
         Task(
             study=name,

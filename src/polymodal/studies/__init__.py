@@ -64,6 +64,8 @@ class Study:
     recipes: tuple[Recipe, ...]
     worlds: tuple[Recipe, ...] = ()
     """The same rows for embedded worlds, where those need other settings."""
+    small: tuple[Recipe, ...] = ()
+    """The same rows for the user's own data, small enough for two cores."""
     at_scale: tuple[Recipe, ...] = ()
     """The same rows with the paper's own sizes, rates and epochs, for as much data as it had."""
     quick: tuple[Recipe, ...]
@@ -94,11 +96,21 @@ class Study:
 
 
 def rows_for(
-    study: Study, data: str, *, quick: bool = False, at_scale: bool = False
+    study: Study, data: str, *, quick: bool = False, small: bool = False, at_scale: bool = False
 ) -> tuple[Recipe, ...]:
     """The recipes of a study for a dataset, by whether it is the user's or a world."""
+    if quick + small + at_scale > 1:
+        raise PolymodalError(
+            "--quick, --small and --at-scale exclude each other: give one of them."
+        )
     if quick:
         return study.quick
+    if small and brought(data):
+        if not study.small:
+            raise PolymodalError(
+                "This study has no small rows: leave --small out, or give --quick to prove its path."
+            )
+        return study.small
     if at_scale and study.at_scale:
         return study.at_scale
     return study.recipes if brought(data) or not study.worlds else study.worlds

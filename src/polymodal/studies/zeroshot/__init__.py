@@ -21,7 +21,7 @@ from polymodal.diagnosis.ratio import Relating
 from polymodal.recognition.places import local_scores
 from polymodal.studies import Probe, Recipe, Study
 from polymodal.studies.zeroshot import thesis
-from polymodal.studies.zeroshot.choices import CHOOSING
+from polymodal.studies.zeroshot.choices import CHOOSING, CHOOSING_SMALL
 from polymodal.studies.zeroshot.conclusions import all_related
 from polymodal.studies.zeroshot.recipes import (
     ALEX,
@@ -31,8 +31,10 @@ from polymodal.studies.zeroshot.recipes import (
     MODELS,
     MODERN,
     RECONSTRUCTING,
+    TOLD_CLASSES,
     drawn,
     row,
+    small,
 )
 from polymodal.training import Training
 
@@ -40,10 +42,10 @@ MEASURED = Settings(fit="trainval", images=8000)
 """Whatever is fitted to features is fitted to all images of seen classes, as the encoder was."""
 
 SPARSELY = replace(MEASURED, images=3000)
-"""On drawn birds, so that a row is measured in less time than it is trained."""
+"""Of small encoders, so that a row is measured in less time than it is trained."""
 
 TINY = Training(max_steps=6, batch_size=16, resident=True, final=True)
-SMALL: dict[str, Any] = {"slim": 16, "dim": 16, "fit_steps": 5}
+TINIER: dict[str, Any] = {"slim": 16, "dim": 16, "fit_steps": 5}
 NARROW: dict[str, dict[str, Any]] = {
     name: {"critic_hidden": 16} for name in ("dim", "amdim", "cmdim")
 } | {
@@ -68,7 +70,7 @@ def quickly(rows: tuple[Recipe, ...], probe: Probe | None = None) -> tuple[Recip
     return tuple(
         replace(
             row,
-            model=replace(row.model, **SMALL, **NARROW.get(row.system, {})),
+            model=replace(row.model, **TINIER, **NARROW.get(row.system, {})),
             training=replace(TINY, final=row.training.final),
             seeds=1,
             probe=probe,
@@ -82,6 +84,7 @@ def study(
     rows: tuple[Recipe, ...],
     *,
     worlds: tuple[Recipe, ...] = (),
+    small: tuple[Recipe, ...] = (),
     quick_probe: Probe | None = None,
     **more: Any,
 ) -> Study:
@@ -90,6 +93,7 @@ def study(
         about=about,
         recipes=rows,
         worlds=worlds,
+        small=small,
         at_scale=rows,
         quick=quickly(rows, quick_probe),
         quick_data=QUICK_DATA,
@@ -111,7 +115,8 @@ TABLE = tuple(
     for model in models
     for local in losses
 )
-DRAWN_TABLE = drawn([row for row in TABLE if row.model.encoder == "basic"])
+BASIC = [row for row in TABLE if row.model.encoder == "basic"]
+DRAWN_TABLE, SMALL_TABLE = drawn(BASIC), small(BASIC)
 LOCALLY = tuple(
     row(block, "alex", model)
     for block, models in (("strong", MODELS), ("as-written", ALEX))
@@ -127,6 +132,11 @@ LOOKED_AT = tuple(
 )  # fmt: skip
 
 
+def longer(training: Training, times: float) -> Training:
+    """So many times the passes."""
+    return replace(training, epochs=times * training.epochs)
+
+
 PLATEAU = tuple(
     replace(found, name=f"{found.name} ×{times}", seeds=1)
     for block, encoder in (("strong", "basic"), ("as-written", "basic"), ("strong", "alex"))
@@ -135,6 +145,13 @@ PLATEAU = tuple(
     for found in [row(block, encoder, model, "+AC", times)]
 )
 """The first of each is the table's own."""
+
+SMALL_PLATEAU = tuple(
+    replace(row, name=f"{row.name} ×{times}", training=longer(row.training, times))
+    for row in SMALL_TABLE
+    if row.name in ("basic/FC+AC", "basic/CMDIM(p=1)+AC")
+    for times in (1, 2, 4)
+)
 
 
 def with_accuracy(
@@ -167,12 +184,14 @@ def compared(
         about,
         tuple(replace(row, seeds=1) for row in TABLE),
         worlds=tuple(replace(row, probe=probe(SPARSELY)) for row in DRAWN_TABLE),
+        small=tuple(replace(row, probe=probe(SPARSELY)) for row in SMALL_TABLE),
         probe=probe(MEASURED),
         quick_probe=probe(QUICKLY),
         conclusion=partial(
             all_related,
             axes=axes,
             aside=RECONSTRUCTING,
+            told_classes=TOLD_CLASSES,
             beyond=tuple(MODERN),
             shown=shown,
         ),
@@ -186,6 +205,7 @@ STUDIES = {
         "every model × local loss, as written and by one strong recipe (Table A.2)",
         TABLE,
         worlds=DRAWN_TABLE,
+        small=SMALL_TABLE,
         paper=thesis.paper(
             zsl_top1=thesis.ACCURACY, tre_ratio=thesis.TRE_RATIO, parts_f1=thesis.PARTS_F1
         ),
@@ -203,6 +223,7 @@ STUDIES = {
         "classes from AlexNet's places: representations averaged, or predictions (Table A.3)",
         LOCALLY,
         worlds=drawn(LOCALLY),
+        small=small(LOCALLY),
         probe=local_scores,
         paper=thesis.paper_of_places(),
         metrics=("zsl_top1", *thesis.PLACES),
@@ -228,17 +249,20 @@ STUDIES = {
         "where an image's local features share information with another's global one (Fig. 4.4)",
         LOOKED_AT,
         worlds=drawn(LOOKED_AT),
+        small=small(LOOKED_AT),
         figure=partial(heatmaps, how=MEASURED),
         quick_probe=partial(heatmaps, how=QUICKLY),
     ),
     "plateau": study(
         "what CMDIM and FC gain from two and four times the budget",
         PLATEAU,
+        small=SMALL_PLATEAU,
         metrics=("zsl_top1", "zsl_top1_ridge"),
     ),
     "choices": study(
         "budgets, and rate, dropout and critic of the strong block, judged by the validation classes",
         CHOOSING,
+        small=CHOOSING_SMALL,
         split="val",
         metrics=("zsl_top1", "zsl_top1_ridge"),
     ),

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from polymodal.studies import Recipe
-from polymodal.studies.zeroshot.recipes import COSINES, JENSEN_SHANNON, row
+from polymodal.studies.zeroshot.recipes import COSINES, JENSEN_SHANNON, row, small
 
 
 def tried(row_name: str, times: float, block: str = "strong", /, **told: Any) -> Recipe:
@@ -84,3 +84,21 @@ CHOOSING = (
     *(tried(name, SOME, **told) for name, trials in TRIALS.items() for told in trials),
 )
 """Budgets, then what else a row may be told."""
+
+SMALL_TRIALS: tuple[dict[str, Any], ...] = (
+    {"lr": 1e-3},
+    {"lr": 3e-3},
+    {"lr": 1e-3, "fit_lr": 1e-2, "fit_steps": 20},
+)
+CHOOSING_SMALL = tuple(
+    replace(row, seeds=1)
+    for row in small(
+        [
+            tried(name, 1, **told)
+            for name in ("FC", "PN", "DIM+AC", "CMDIM(p=1)+AC")
+            for told in SMALL_TRIALS
+        ],
+        rates={},
+    )
+)
+"""Rates of small encoders."""

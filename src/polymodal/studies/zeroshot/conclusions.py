@@ -3,6 +3,7 @@
 import math
 import statistics
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,24 +37,27 @@ def related(
     metric: str,
     axis: str,
     aside: Sequence[str] = (),
+    told_classes: Sequence[str] = (),
     beyond: Sequence[str] = (),
     shown: str = "",
 ) -> dict[str, Metrics]:
     """Pearson's r of a metric and accuracy over the rows of each block, a row the mean of its seeds: of
-    all but models `beyond` the thesis, of those with the basic encoder, and of these without models to be
-    left `aside`; all drawn beside the file, with the r of those whose names begin as `shown`. Where there
-    are several seeds, also the least and the most that any of them has by itself."""
+    all but models `beyond` the thesis, of those with the basic encoder, of these without models to be left
+    `aside`, and of these that are `told_classes` and the others; all drawn beside the file, with the r of
+    those whose names begin as `shown`. Where there are several seeds, also the least and the most that any
+    of them has by itself."""
     found: dict[str, Metrics] = {}
     clouds = []
     for block in dict.fromkeys(row.block or "" for row in rows):
         own = [row for row in rows if (row.block or "") == block]
         thesis = [row for row in own if model_of(row.name).partition("+")[0] not in beyond]
         dots = dots_of(thesis, metric)
+        scoped = partial(scopes, block=block, aside=aside, told_classes=told_classes)
         seeds = [
-            scopes(dots_of([row for row in thesis if row.seed == seed], metric), block, aside)
+            scoped(dots_of([row for row in thesis if row.seed == seed], metric))
             for seed in sorted({row.seed for row in thesis})
         ]
-        for name, some in scopes(dots, block, aside).items():
+        for name, some in scoped(dots).items():
             whole = strength(some)
             if not math.isnan(whole["r"]):
                 found[name] = whole | spread([strength(one[name])["r"] for one in seeds])
@@ -64,15 +68,21 @@ def related(
     return found
 
 
-def scopes(dots: Sequence[Dot], block: str, aside: Sequence[str]) -> dict[str, list[Dot]]:
-    """The dots that are correlated: all, those of the basic encoder, and these without some models."""
+def scopes(
+    dots: Sequence[Dot], block: str, aside: Sequence[str], told_classes: Sequence[str]
+) -> dict[str, list[Dot]]:
+    """The dots that are correlated: all, those of the basic encoder, and of these some models."""
     basic = [one for one in dots if one.name.startswith("basic/")]
+
+    def some(models: Sequence[str], within: bool) -> list[Dot]:
+        return [one for one in basic if (model_of(one.name) in models) == within]
+
     return {
         block: list(dots),
         f"{block}, basic": basic,
-        f"{block}, basic without {' '.join(aside)}": [
-            one for one in basic if model_of(one.name) not in aside
-        ],
+        f"{block}, basic without {' '.join(aside)}": some(aside, False),
+        f"{block}, basic told classes": some(told_classes, True),
+        f"{block}, basic not told classes": some(told_classes, False),
     }
 
 

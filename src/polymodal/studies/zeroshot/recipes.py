@@ -1,6 +1,6 @@
 """A row of the zero-shot tables: a model, an encoder and a local loss, trained as its block says."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +28,9 @@ labels or with AC."""
 
 RECONSTRUCTING = ("VAE", "beta-VAE", "AAE")
 """Models that draw what they saw: one seed each, since the thesis finds all of them far behind."""
+
+TOLD_CLASSES = ("FC", "CMDIM(p=1)", "CMDIM(p=0.5)", "CMDIM(p=0.1)", "PN")
+"""Models that learn from which class an image is of, whatever their local loss."""
 
 ALEX = ("FC", "DIM", "AMDIM", "CMDIM(p=1)", "PN")
 """Models that are trained with the larger encoder for the table; those with LC tell whether it hurts CMDIM,
@@ -101,26 +104,42 @@ def row(block: str, encoder: str, model: str, local: str = "", times: float = 1)
 
 
 DRAWN = "birds,size=64"
-DRAWN_EPOCHS = 40
-SLIM: dict[str, Any] = {"slim": 4, "dim": 256, "lr": 3e-3, "fit_lr": 1e-2}
+SMALL = "small"
+SMALL_EPOCHS = 40
+SLIM: dict[str, Any] = {"slim": 4, "dim": 256}
 NARROWER: dict[str, dict[str, Any]] = {
     "amdim": {"critic_hidden": 256},
     "vicreg": {"expander": 512},
     "dino": {"hidden": 512, "outputs": 1024},
 }
-"""For drawn birds: what two cores can train, a row in some minutes, with a quarter of the maps. The rate and
-that of the prototypes are the best of those tried on its validation classes (docs/results/zeroshot.md)."""
+"""What two cores can train, a row in some minutes, with pictures of 64×64: a quarter of the maps."""
+
+DRAWN_RATES: dict[str, Any] = {"lr": 3e-3, "fit_lr": 1e-2}
+CUB_RATES: dict[str, Any] = {"lr": 1e-3}
+"""Adam's rate and that of the prototypes: the best of those tried on the validation classes of drawn birds
+and of CUB (docs/results/zeroshot.md)."""
 
 
-def drawn(rows: Sequence[Recipe]) -> tuple[Recipe, ...]:
-    """The rows of the strong block for drawn birds, all with three seeds."""
+def slimmed(rows: Sequence[Recipe], rates: Mapping[str, Any]) -> tuple[Recipe, ...]:
+    """The rows of the strong block with small encoders, all with three seeds."""
     return tuple(
         replace(
             row,
-            model=replace(row.model, **SLIM, **NARROWER.get(row.system, {})),
-            training=replace(row.training, epochs=DRAWN_EPOCHS / (2 if row.system in TWICE else 1)),
+            model=replace(row.model, **SLIM, **NARROWER.get(row.system, {}), **rates),
+            training=replace(row.training, epochs=SMALL_EPOCHS / (2 if row.system in TWICE else 1)),
             seeds=None,
         )
         for row in rows
         if row.block == "strong"
     )
+
+
+def drawn(rows: Sequence[Recipe]) -> tuple[Recipe, ...]:
+    """Small rows for drawn birds."""
+    return slimmed(rows, DRAWN_RATES)
+
+
+def small(rows: Sequence[Recipe], rates: Mapping[str, Any] = CUB_RATES) -> tuple[Recipe, ...]:
+    """Small rows for files of the user's own, in a block of their name: where there are full ones too,
+    these are not to be taken for them."""
+    return tuple(replace(row, block=SMALL) for row in slimmed(rows, rates))
