@@ -87,14 +87,21 @@ def test_the_thesis_is_quoted():
     assert places["alex/CMDIM(p=1)"]["predictions_pool"] == 13.51
 
 
-def test_the_thesis_stands_beside_its_own_data_alone():
+def test_the_thesis_stands_beside_its_own_data_and_full_rows_alone():
     study = named("zeroshot/cub")
     drawn, ours, other = (
         Row(name="basic/FC", data=data, seed=0, metrics={}, block="strong")
         for data in ("birds,size=64", CUB, "awa2:a,splits=b")
     )
     told = {"hardware": {}, "versions": {}, "protocol": {}}
-    for rows, paper in (([ours], study.paper), ([drawn, other], ()), ([drawn, ours], study.paper)):
+    small = replace(ours, block="small")
+    for rows, paper in (
+        ([ours], study.paper),
+        ([drawn, other], ()),
+        ([drawn, ours], study.paper),
+        ([small], ()),
+        ([small, ours], study.paper),
+    ):
         made = collect("zeroshot/cub", [Made(row=row, metrics=told) for row in rows])
         assert with_paper(made, study).paper == paper
 

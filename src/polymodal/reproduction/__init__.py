@@ -20,7 +20,7 @@ from polymodal.reproduction.tasks import (
     train_alone,
 )
 from polymodal.results import Results, only, read, summary, told, write
-from polymodal.studies import Study, brought, matching, named, rows_for
+from polymodal.studies import SMALL, Study, brought, matching, named, rows_for
 
 
 def reproduce(
@@ -149,8 +149,8 @@ def check(
 
 
 def with_paper(results: Results, study: Study) -> Results:
-    """Results with the paper's figures, if these are of any of the same data."""
-    own = any(row.data.startswith(study.paper_on) for row in results.rows)
+    """Results with the paper's figures, if these are of any of the same data and no smaller rows."""
+    own = any(row.data.startswith(study.paper_on) and row.block != SMALL for row in results.rows)
     return replace(results, paper=study.paper if own else ())
 
 

@@ -24,6 +24,9 @@ system beside it; a figure is also told where to draw."""
 Conclusion = Callable[[Sequence[Row], Path], Mapping[str, Metrics]]
 """What is found of all rows of a table together, and drawn of them."""
 
+SMALL = "small"
+"""The block of rows that are smaller than a paper's, which are not to be compared with its figures."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from polymodal.studies import Recipe
+from polymodal.studies import SMALL, Recipe
 from polymodal.systems import named
 from polymodal.training import Training
 
@@ -104,7 +104,6 @@ def row(block: str, encoder: str, model: str, local: str = "", times: float = 1)
 
 
 DRAWN = "birds,size=64"
-SMALL = "small"
 SMALL_EPOCHS = 40
 SLIM: dict[str, Any] = {"slim": 4, "dim": 256}
 NARROWER: dict[str, dict[str, Any]] = {
@@ -115,7 +114,7 @@ NARROWER: dict[str, dict[str, Any]] = {
 """What two cores can train, a row in some minutes, with pictures of 64×64: a quarter of the maps."""
 
 DRAWN_RATES: dict[str, Any] = {"lr": 3e-3, "fit_lr": 1e-2}
-CUB_RATES: dict[str, Any] = {"lr": 1e-3}
+CUB_RATES: dict[str, Any] = {"lr": 1e-3, "fit_lr": 1e-2, "fit_steps": 20}
 """Adam's rate and that of the prototypes: the best of those tried on the validation classes of drawn birds
 and of CUB (docs/results/zeroshot.md)."""
 
