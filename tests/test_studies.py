@@ -103,6 +103,8 @@ def test_worlds_and_folders_have_their_own_rows():
 def test_small_rows_are_refused_where_there_are_none_or_others_are_asked_for():
     with pytest.raises(PolymodalError, match="has no small rows: leave --small out"):
         rows_for(named("gaussian/table1"), PHOTOS, small=True)
+    with pytest.raises(PolymodalError, match="for data of your own, and birds,size=64 is drawn"):
+        rows_for(named("zeroshot/cub"), "birds,size=64", small=True)
     with pytest.raises(PolymodalError, match="exclude each other"):
         rows_for(named("zeroshot/cub"), PHOTOS, small=True, quick=True)
 

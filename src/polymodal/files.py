@@ -63,6 +63,14 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+def check_folder(folder: Path) -> None:
+    """Say before long work that nothing could be written into a folder afterwards."""
+    above = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        what = "may not be written to" if above.is_dir() else "is a file"
+        raise PolymodalError(f"{folder} cannot be written: {above} {what}. Name another folder.")
+
+
 def write_bytes(path: Path, content: bytes) -> None:
     """Write bytes atomically."""
     with atomic(path) as file:

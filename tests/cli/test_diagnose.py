@@ -131,6 +131,14 @@ def test_mistakes(run, tmp_path, squares, capsys):
         ),
         ([str(run), "--test", "tset"], "have no split 'tset', only train, val"),
         ([str(run), "--images", "1"], "images must be 2 or more, not 1"),
+        (
+            [str(run), "--out", str(tmp_path / "file")],
+            f"{tmp_path / 'file'} is a file. Name another",
+        ),
+        (
+            [str(run), "--out", str(tmp_path / "file/in")],
+            f"{tmp_path / 'file'} is a file. Name another",
+        ),
     ):
         capsys.readouterr()
         assert main(["diagnose", *given]) == 1

@@ -123,6 +123,30 @@ def test_heatmaps_without_information_are_a_caution():
     assert diagnosis("a", mi_nats=0.01).cautions == diagnosis("a").cautions == []
 
 
+def test_a_caution_names_the_parts_ratio_where_there_is_one():
+    (said,) = diagnosis("a", mi_nats=-0.1, parts_ratio=0.5).cautions
+    assert said.endswith("; the parts ratio is taken from them")
+    (said,) = diagnosis("a", mi_nats=-0.1).cautions
+    assert said.endswith("on images that they were not fitted to")
+
+
+def test_tre_ratios_that_vary_are_a_caution():
+    (said,) = diagnosis("a", tre_ratio=0.65, tre_ratio_spread=0.12).cautions
+    assert "the TRE ratio says little: it varies by 0.12 from restart to restart" in said
+    assert not diagnosis("a", tre_ratio=0.65, tre_ratio_spread=0.01).cautions
+
+
+def test_heatmaps_of_an_earlier_diagnosis_go(found, tmp_path):
+    found.write(tmp_path)
+    replace(found, sheet=None).write(tmp_path)
+    assert not (tmp_path / "heatmaps.png").exists()
+
+
+def test_a_measure_is_named_in_a_list():
+    with pytest.raises(PolymodalError, match=r"measures is a list, such as \['parts'\]"):
+        polymodal.diagnose(Knowing(), SPLITS, measures="parts")
+
+
 def test_several_against_their_accuracy(tmp_path):
     several = Comparison(
         [

@@ -43,6 +43,29 @@ def test_fewer_images_are_spread_evenly():
     assert np.array_equal(found.permute(0, 2, 3, 1).numpy(), expected)
 
 
+class Rounds(Marks):
+    """Marks whose list goes round the classes."""
+
+    @property
+    def labels(self):
+        return np.tile(np.array(self.chosen), self.each)
+
+
+@pytest.mark.parametrize("share", [1 / 2, 2 / 3, 3 / 4])
+def test_fewer_images_have_all_classes_whatever_their_order(share):
+    data = Rounds(tuple(range(15)), each=80)
+    sample = Sample(data, np.arange(len(data))).fewer(round(share * len(data)))
+    counts = np.bincount(sample.labels)
+    assert counts.sum() == share * len(data)
+    assert abs(counts - share * 80).max() <= 2
+    assert (np.diff(sample.rows) > 0).all()
+
+
+def test_what_is_fitted_to_is_not_measured():
+    with pytest.raises(PolymodalError, match="found 'test' for both"):
+        Settings(fit="test", test="test")
+
+
 def test_features_are_those_of_each_image_in_order():
     encoder = as_encoder(Knowing(), SIZE)
     found = encoded(encoder, Sample(TRAIN, np.arange(len(TRAIN))), "")

@@ -92,13 +92,43 @@ def test_what_a_learner_says_of_itself():
     system = made("fc")
     assert not system.symptoms({"zsl_top1": 60.0, "chance": 25.0})
     (ill,) = system.symptoms({"zsl_top1": 26.0, "chance": 25.0})
-    assert "hardly better than by chance (26.0 % against 25.0 %)" in ill
+    assert "Classes never seen are recognised hardly better than by chance (26.0 % against" in ill
+    (ill,) = system.symptoms({"zsl_top1": 26.0, "chance": 25.0, "classes_learned": 100.0})
+    assert "Classes are recognised hardly better" in ill
     assert system.symptom(1.0) is None
     names = list(TRAIN.classes)
     assert system.learned == {"size": SIZE, "classes": 16, "attributes": 8, "names": names}
     system.learned_from = None
     with pytest.raises(PolymodalError, match="fitted to the training images"):
         system.validate(TEST)
+
+
+class Others(Patches):
+    """The same pictures, called otherwise."""
+
+    classes = tuple("abcdefghijklmnop")
+
+
+class Larger(Patches):
+    """The same classes, in larger pictures."""
+
+    def images(self, indices):
+        return super().images(indices).repeat(2, axis=1).repeat(2, axis=2)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (
+            Others(TEST.chosen),
+            "knows 16 classes, '0 over 0' the first of them; these data have 16, 'a'",
+        ),
+        (Larger(TEST.chosen), "takes pictures of 40×40, but the data are 80×80. Add ',size=40'"),
+    ],
+)
+def test_data_that_are_not_for_the_model(data, message):
+    with pytest.raises(PolymodalError, match=message):
+        made("fc").evaluate(data)
 
 
 @pytest.mark.parametrize("decay", [False, True])

@@ -25,9 +25,9 @@ def test_bytes_lie_between_minus_one_and_one():
     )
 
 
-def pairs_of(system, whole, maps, labels):
+def pairs_of(critic, whole, maps, labels):
     """log σ of the scores of places of a partner, and log σ of minus those of images of other classes."""
-    scores = system.critic(whole, maps).double()
+    scores = critic(whole, maps).double()
     together, apart = [], []
     for row, own in enumerate(labels):
         together.append(torch.nn.functional.logsigmoid(scores[row, row]))
@@ -37,18 +37,24 @@ def pairs_of(system, whole, maps, labels):
     return torch.cat(together).mean() + torch.cat(apart).mean()
 
 
-def test_cmdim_tells_places_of_partners_from_those_of_other_classes():
-    """The images of a class are neither; both ways round."""
-    system = made("cmdim", critic_hidden=8).eval()
+@pytest.mark.parametrize("scales", ["local", "local-and-last"])
+def test_cmdim_tells_places_of_partners_from_those_of_other_classes(scales):
+    """The images of a class are neither; both ways round, at one scale or in the mean of two."""
+    system = made("cmdim", critic_hidden=8, scales=scales).eval()
     batch = batch_of(system)
     labels = batch.labels.tolist()
     assert len(set(labels)) < len(labels)
     assert not torch.equal(batch.others, batch.images)
     features, others = system.see(batch.images), system.see(batch.others)
     found = system.loss(system.views(batch), batch)
-    there = pairs_of(system, features.whole, others.local, labels)
-    back = pairs_of(system, others.whole, features.local, labels)
-    assert found.item() == pytest.approx(-(np.log(4) + (there + back).item() / 2), rel=1e-4)
+    bounds = [
+        pairs_of(critic, one.whole, getattr(other, maps), labels).item()
+        for one, other in ((features, others), (others, features))
+        for critic, maps in ((system.critic, "local"), (system.far_critic, "last"))
+        if critic is not None
+    ]
+    assert len(bounds) == (2 if scales == "local" else 4)
+    assert found.item() == pytest.approx(-(np.log(4) + np.mean(bounds)), rel=1e-4)
     moved = PartnerBatch(batch.images, batch.labels, batch.others.flip(0))
     moved_loss = system.loss(system.views(moved), moved)
     assert moved_loss.item() != pytest.approx(found.item(), rel=1e-4)
@@ -56,7 +62,7 @@ def test_cmdim_tells_places_of_partners_from_those_of_other_classes():
 
 @pytest.mark.parametrize("itself", ["features", "look"])
 def test_an_image_that_is_its_own_partner_knows_its_own_features_or_another_look(itself):
-    system = made("cmdim", p=0.5, critic_hidden=8, itself=itself).train()
+    system = made("cmdim", p=0.5, critic_hidden=8, itself=itself, scales="local-and-last").train()
     batch = batch_of(system)
     own = torch.tensor(
         [torch.equal(*pair) for pair in zip(batch.images, batch.others, strict=True)]
@@ -65,23 +71,30 @@ def test_an_image_that_is_its_own_partner_knows_its_own_features_or_another_look
     one, other = system.views(batch)
     assert not torch.equal(one.local[own], other.local[own])  # windows of their own
     system.critic.eval()
+    system.far_critic.eval()
     same = own & (itself == "features")
-    maps, whole = (
+    whole, local, last = (
         torch.stack([(a if mine else b)[k] for k, mine in enumerate(same)])
-        for a, b in ((one.local, other.local), (one.whole, other.whole))
+        for a, b in (
+            (getattr(one, name), getattr(other, name)) for name in ("whole", "local", "last")
+        )
     )
     labels = batch.labels.tolist()
-    there = pairs_of(system, one.whole, maps, labels)
-    back = pairs_of(system, whole, one.local, labels)
+    bounds = [
+        pairs_of(system.critic, one.whole, local, labels),
+        pairs_of(system.critic, whole, one.local, labels),
+        pairs_of(system.far_critic, one.whole, last, labels),
+        pairs_of(system.far_critic, whole, one.last, labels),
+    ]
     found = system.loss([one, other], batch).item()
-    assert found == pytest.approx(-(np.log(4) + (there + back).item() / 2), rel=1e-4)
+    assert found == pytest.approx(-(np.log(4) + torch.stack(bounds).mean().item()), rel=1e-4)
 
 
 def test_dim_tells_its_own_places_from_those_of_all_others():
     system = made("dim", critic_hidden=8).eval()
     batch = batch_of(system)
     features = system.see(batch.images)
-    own = pairs_of(system, features.whole, features.local, range(len(batch)))
+    own = pairs_of(system.critic, features.whole, features.local, range(len(batch)))
     found = system.loss([features], batch).item()
     assert found == pytest.approx(-(np.log(4) + own.item()), rel=1e-4)
 

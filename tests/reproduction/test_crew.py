@@ -1,5 +1,8 @@
 """Several tasks at a time, and what becomes of them when the user wants no more."""
 
+import os
+import subprocess
+import sys
 import time
 from multiprocessing import active_children
 from pathlib import Path
@@ -44,3 +47,30 @@ def test_an_interruption_ends_what_is_under_way(tmp_path):
     for process in active_children():
         process.join()
     assert not list(tmp_path.iterdir())
+
+
+def go_on(path):
+    for _ in range(600):
+        Path(path).write_text(str(time.monotonic()))
+        time.sleep(0.1)
+
+
+def test_nothing_is_under_way_once_the_command_is_killed(tmp_path):
+    program = (
+        "import sys; from polymodal.reproduction.crew import run_all; from test_crew import go_on;"
+        "run_all(go_on, sys.argv[1:], 2)"
+    )
+    files = [tmp_path / name for name in "ab"]
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    command = subprocess.Popen(
+        [sys.executable, "-c", program, *map(str, files)], env={**os.environ, "PYTHONPATH": path}
+    )
+    until = time.monotonic() + 120
+    while not all(file.exists() for file in files) and time.monotonic() < until:
+        time.sleep(0.05)
+    command.kill()
+    command.wait()
+    time.sleep(3)
+    left = [file.read_text() for file in files]
+    time.sleep(1)
+    assert [file.read_text() for file in files] == left

@@ -7,14 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from polymodal.nn import scratch
 from polymodal.reproduction import collect, reproduce, with_paper
 from polymodal.reproduction.making import Made
 from polymodal.reproduction.tasks import Task, place
 from polymodal.results import Row, read, write
-from polymodal.studies import named, rows_for
+from polymodal.studies import advice, named, rows_for
 from polymodal.studies.zeroshot import TABLE, conclusions
 from polymodal.studies.zeroshot.conclusions import all_related, related
-from polymodal.studies.zeroshot.recipes import EPOCHS, MODERN, RECONSTRUCTING, TWICE
+from polymodal.studies.zeroshot.recipes import BEYOND, EPOCHS, MODERN, OURS, RECONSTRUCTING, TWICE
 
 CUB = "cub:CUB.zip,splits=xlsa17/CUB"
 STUDIES = ("cub", "local", "tre", "parts", "heatmaps", "plateau", "choices")
@@ -30,7 +31,7 @@ def run_of(recipe):
 @pytest.mark.parametrize("block", EPOCHS)
 def test_a_block_has_every_row_of_the_table(block):
     rows = [row for row in TABLE if row.block == block]
-    count = 46 if block == "strong" else 42  # without the modern references
+    count = 50 if block == "strong" else 42  # without those that the thesis does not have
     assert len({row.name for row in rows}) == len(rows) == count
     assert len({run_of(row) for row in rows}) == count
     for row in rows:
@@ -80,8 +81,9 @@ def test_the_thesis_is_quoted():
             ("alex", "basic")}  # fmt: skip
     assert best == {"alex": "alex/CMDIM(p=1)+AC", "basic": "basic/CMDIM(p=0.5)+AC"}  # in bold there
     ours = {row.name for row in TABLE}
-    modern = {f"basic/{model}{local}" for model in MODERN for local in ("", "+AC")}
-    assert ours - paper.keys() == {"basic/PN+AC", "basic/PN+LC", "alex/PN+AC"} | modern
+    beyond = {f"basic/{model}{local}" for model in BEYOND for local in ("", "+AC")}
+    beyond |= {f"alex/{model}{local}" for model in OURS for local in ("", "+AC")}
+    assert ours - paper.keys() == {"basic/PN+AC", "basic/PN+LC", "alex/PN+AC"} | beyond
     places = {row.name: row.metrics for row in named("zeroshot/local").paper}
     assert places["alex/CMDIM(p=1)"]["representations_pool"] == 34.11
     assert places["alex/CMDIM(p=1)"]["predictions_pool"] == 13.51
@@ -157,9 +159,22 @@ def test_files_have_small_rows_that_are_not_taken_for_full_ones(study):
         assert row.model.local == full[row.name].model.local
     rates = {(row.model.lr, row.model.fit_lr, row.model.fit_steps) for row in rows}
     assert len(rates) == 1
-    assert study != "cub" or len(rows) == 34
-    drawn = rows_for(named(f"zeroshot/{study}"), "birds,size=64")
-    assert rows_for(named(f"zeroshot/{study}"), "birds,size=64", small=True) == drawn
+    assert study != "cub" or len(rows) == 36
+
+
+def test_small_rows_on_pictures_of_another_size_are_remarked():
+    study = named("zeroshot/cub")
+    assert advice(study, f"{CUB},size=64") is None
+    for data in (CUB, f"{CUB},size=128"):
+        assert f"for pictures of 64×64: add ',size=64' to {data}" in advice(study, data)
+
+
+def test_places_that_are_joined_see_less_than_the_picture():
+    study = named("zeroshot/local")
+    assert study.data == (f"birds,size={study.small_size}",)
+    size = round(0.875 * study.small_size)
+    assert scratch.alex(size).window(6).size < size < scratch.alex(size).window(6).size * 2
+    assert scratch.alex(56).window(6).size > 56  # as of the pictures of the other studies
 
 
 def test_rates_of_small_rows_are_among_those_that_validation_classes_judge():

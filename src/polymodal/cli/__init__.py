@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         return 1
     except KeyboardInterrupt:
-        again = " The same command goes on from where it was." if given[0] in RESUMED else ""
+        again = " The same command goes on from what was kept." if given[0] in RESUMED else ""
         print(f"\npolymodal: stopped.{again}", file=sys.stderr)
         return 130
 

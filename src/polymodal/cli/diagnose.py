@@ -70,6 +70,7 @@ def report(encoders: Sequence[str], options: Diagnose) -> None:
     from polymodal.diagnosis.diagnosing import diagnose
     from polymodal.diagnosis.opening import check
     from polymodal.errors import PolymodalError
+    from polymodal.files import check_folder
     from polymodal.jobs import open_data, say
 
     if not encoders:
@@ -80,6 +81,12 @@ def report(encoders: Sequence[str], options: Diagnose) -> None:
     data = options.data or common_data(encoders)
     splits = open_data(data, skip_bad=options.skip_bad)
     together = options.out or Path("diagnosis")
+    folders = {
+        name: options.out if options.out and len(chosen) == 1 else together / name
+        for name in chosen
+    }
+    for folder in folders.values():  # before anything is measured in vain
+        check_folder(folder)
     found = []
     for name, encoder in chosen.items():
         title = encoder if isinstance(encoder, str) else name
@@ -93,13 +100,12 @@ def report(encoders: Sequence[str], options: Diagnose) -> None:
             device=options.device,
         )
         one = replace(one, protocol={"encoder": title, "data": data, **one.protocol})
-        folder = options.out if options.out and len(chosen) == 1 else together / name
-        one.write(folder)
+        one.write(folders[name])
         for measure, why in one.skipped.items():
             say(f"{measure} was not measured: {why}.")
         for caution in one.cautions:
             say(f"{name}: {caution}.")
-        say(f"Wrote {folder}/report.html.")
+        say(f"Wrote {folders[name]}/report.html.")
         found.append(one)
     # a line of its own: as a table's title it would be broken in mid-word
     print(", ".join(filter(None, [f"Measured on {data}", found[0].cut])))

@@ -26,8 +26,11 @@ def main(arguments: list[str]) -> None:
                 of the repository.
         """
         from polymodal import results as store
+        from polymodal.errors import PolymodalError
         from polymodal.jobs import say
 
+        if not files and not page:
+            raise PolymodalError("Name a result file, such as results/SYSTEM/STUDY.json.")
         for file in files:
             found = store.read(file)
             table = store.summary(found, metrics or usual(found), together=not markdown)

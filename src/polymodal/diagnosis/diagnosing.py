@@ -19,6 +19,9 @@ from polymodal.errors import PolymodalError, unknown
 from polymodal.jobs import open_data
 from polymodal.runs import versions
 
+WIDE = 0.05
+"""A deviation of TRE ratios over restarts that is worth a word: with enough images it is about 0.01."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnosis:
@@ -52,9 +55,16 @@ class Diagnosis:
         found = [self.cut] if self.cut else []
         nats = self.metrics.get("mi_nats", 1.0)
         if nats <= 0:
+            ratio = "; the parts ratio is taken from them" if "parts_ratio" in self.metrics else ""
             found.append(
                 f"the heatmaps say nothing: mi_nats is {nats:.2g}, not above 0, on images that they "
-                "were not fitted to; the parts ratio is taken from them"
+                f"were not fitted to{ratio}"
+            )
+        spread = self.metrics.get("tre_ratio_spread", 0.0)
+        if spread > WIDE:
+            found.append(
+                f"the TRE ratio says little: it varies by {spread:.2g} from restart to restart; fit to "
+                "more images"
             )
         return found
 
@@ -78,6 +88,8 @@ class Diagnosis:
         files.write_json(folder / "diagnosis.json", self.to_json())
         if self.sheet:
             files.write_bytes(folder / "heatmaps.png", self.sheet)
+        else:  # those of an earlier diagnosis are not of this one
+            (folder / "heatmaps.png").unlink(missing_ok=True)
         write_diagnosis(folder / "report.html", self)
 
 
@@ -102,6 +114,8 @@ def diagnose(
         name: what the encoder is called.
         device: where to compute, if the encoder is not there already.
     """
+    if isinstance(measures, str):
+        raise PolymodalError(f"measures is a list, such as [{measures!r}].")
     for measure in measures or ():
         if measure not in MEASURES:
             raise unknown("measure", measure, MEASURES)

@@ -75,6 +75,11 @@ class Settings:
     """The ratio of parts, and what it goes with."""
 
     def __post_init__(self) -> None:
+        if self.fit == self.test:
+            raise PolymodalError(
+                f"An encoder is measured on other images than those that are fitted to; found {self.fit!r} "
+                "for both. Name two splits."
+            )
         if self.images < 2:
             raise PolymodalError(f"images must be 2 or more, not {self.images}.")
 
@@ -129,11 +134,22 @@ class Sample:
         return {PARTLESS} if self.classed.parts is None else set()
 
     def fewer(self, most: int) -> "Sample":
-        """So many at most, spread evenly."""
+        """So many at most, spread evenly over the split, or over each class where a list that goes round
+        the classes would beat with that."""
         if len(self) <= most:
             return self
         chosen = np.linspace(0, len(self) - 1, most).round().astype(int)
+        if not self.fair(chosen):
+            chosen = np.sort(np.argsort(self.labels.numpy(), kind="stable")[chosen])
         return Sample(self.dataset, self.rows[chosen], among=len(self))
+
+    def fair(self, chosen: Int64[np.ndarray, " m"]) -> bool:
+        """Whether some images have as many of each class as their share is, or up to two more or fewer."""
+        labels = self.labels.numpy()
+        all_of, some = (
+            np.bincount(part, minlength=labels.max() + 1) for part in (labels, labels[chosen])
+        )
+        return bool((abs(some - all_of * len(chosen) / len(labels)) <= 2).all())
 
 
 def samples(data: Mapping[str, Dataset] | Dataset, how: Settings) -> tuple[Sample, Sample]:

@@ -87,7 +87,7 @@ def fit_statistics(seen: Looked, how: Mining, seed: int = 0) -> Statistics:
         adam = torch.optim.Adam(found.parameters(), how.lr)
         rate = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.0, how.steps)
         best, kept = -math.inf, found.state_dict()
-        for step in watched(range(1, how.steps + 1), "fitting T"):
+        for step in watched(range(1, how.steps + 1), "fitting heatmaps"):
             some = own[torch.randperm(len(own))[: how.batch_size]].to(whole.device)
             places = torch.randint(local.shape[2], (how.places,)).to(whole.device)
             loss = -donsker_varadhan(found.train()(whole[some], local[some][:, :, places]))

@@ -67,14 +67,14 @@ def index_run(
     run, out = Path(run), Path(out)
     if settings.store:
         settings = replace(settings, store=remote.settled(settings.store))
+    system = load(run, device)
+    if not isinstance(system, Retrieval):
+        raise PolymodalError(f"{run} holds no retrieval model, so nothing can be found with it.")
     config = Run(run).config
     if data is None:
         data, features = config["data"], features or config["features"]
         skip_bad = skip_bad or config["skip_bad"]
     data, features = whole_name(data), Path(features).resolve() if features else None
-    system = load(run, device)
-    if not isinstance(system, Retrieval):
-        raise PolymodalError(f"{run} holds no retrieval model, so nothing can be found with it.")
     opened = open_data(data, features=features, skip_bad=skip_bad)
     records = Records(chosen(opened, split, data), KEPT[items])
     origin = Origin(

@@ -111,7 +111,7 @@ class Encoder(nn.Module):
         if size < 1:
             raise PolymodalError(
                 "The pictures are too small for this encoder: nothing is left of them after its "
-                "poolings. Take them at 64 pixels or more."
+                "poolings. Take larger ones."
             )
         return size
 

@@ -20,7 +20,7 @@ Named = list[tuple[str, float]]
 
 def encode(learner: Any, images: Sequence[Any]) -> Float[Tensor, "n d"]:
     """The global features of pictures: paths, PIL images, arrays `h w 3` of uint8, or a mix."""
-    if isinstance(images, str):
+    if isinstance(images, str) or not hasattr(images, "__len__"):
         raise PolymodalError("Give a list of pictures, such as ['image.png'].")
     learner.eval()
     found = [learner.see(block).whole.float() for block in blocks(learner, images)]

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
@@ -33,6 +34,9 @@ class InfoMaxSettings(Settings):
     critic_scaled: bool = True
     """Divide the scores of encode-and-dot by the root of its width, as AMDIM does. DIM's authors and the
     thesis do not say so, but from scores about that root learning is slow (see docs/zeroshot.md)."""
+    scales: Literal["local", "local-and-last"] = "local"
+    """Which places a global feature is to know: those of the local maps (003, A.7), or of the last ones too,
+    as in AMDIM."""
     limit: float = 0.0
     """What scores are clipped to, softly, as in AMDIM; 0 for no limit."""
     penalty: float = 0.0
@@ -48,7 +52,7 @@ class InfoMaxSettings(Settings):
 
 
 class InfoMax(Learner):
-    """A learner with a critic."""
+    """A learner with a critic for each scale."""
 
     config: InfoMaxSettings
 
@@ -56,12 +60,19 @@ class InfoMax(Learner):
         super().__init__(config, learned)
         self.bound = information.named(config.bound)
         self.critic = critic(config, self.encoder.local_dim)
+        # not `dot`: local and last maps are not equally wide
+        both = config.scales == "local-and-last"
+        self.far_critic = critic(config, self.encoder.last_dim) if both else None
 
     def shared(
         self, whole: Features, places: Features, negatives: Bool[Tensor, "b b"] | None = None
     ) -> Float[Tensor, ""]:
-        """What the global features of some images and the local ones of their partners share, in nats."""
-        return self.told(self.critic(whole.whole, places.local), negatives)
+        """What the global features of some images and the places of their partners share, in nats: the mean
+        over scales."""
+        scores = [self.critic(whole.whole, places.local)]
+        if self.far_critic is not None:
+            scores.append(self.far_critic(whole.whole, places.last))
+        return torch.stack([self.told(each, negatives) for each in scores]).mean()
 
     def told(
         self, scores: Float[Tensor, "b b *places"], negatives: Bool[Tensor, "b b"] | None = None

@@ -177,6 +177,7 @@ class Learner(Recordable, ABC):
     @torch.no_grad()
     def evaluate(self, dataset: Dataset) -> dict[str, float]:
         """How often the class is recognised, among those of the split and among all, each class alike."""
+        self.check_data(dataset)
         features, labels = self.features(dataset)
         scores = cosines(features, self.prototypes(self.attributes))
         here = torch.zeros_like(self.known)
@@ -189,6 +190,21 @@ class Learner(Recordable, ABC):
             "chance": 100 / int(here.sum()),
             "classes_learned": 100 * self.known[here].float().mean().item(),
         }
+
+    def check_data(self, dataset: Dataset) -> None:
+        """Data must have the classes that are known here by their attributes, in pictures of one size."""
+        data, names, size = classed(dataset), self.learned["names"], self.learned["size"]
+        if list(data.classes) != names:
+            raise PolymodalError(
+                f"This model knows {len(names)} classes, {names[0]!r} the first of them; these data have "
+                f"{len(data.classes)}, {data.classes[0]!r} the first. Give data of the same classes."
+            )
+        pixels = data.images([0]).shape[1]
+        if pixels != size:
+            raise PolymodalError(
+                f"This model takes pictures of {size}×{size}, but the data are {pixels}×{pixels}. Add "
+                f"',size={size}' to the data."
+            )
 
     def joined(self, scores: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
         """The same with the generalised setting (Xian et al., 2017), where `test_seen` has other images
@@ -234,8 +250,9 @@ class Learner(Recordable, ABC):
         """What is wrong with features that score so, in plain words."""
         if scores["zsl_top1"] > 1.5 * scores["chance"]:
             return []
+        which = "Classes" if scores.get("classes_learned") else "Classes never seen"
         return [
-            f"Classes never seen are recognised hardly better than by chance "
+            f"{which} are recognised hardly better than by chance "
             f"({scores['zsl_top1']:.1f} % against {scores['chance']:.1f} %). Train longer, or try "
             "another --lr."
         ]

@@ -20,7 +20,7 @@ from polymodal.reproduction.tasks import (
     train_alone,
 )
 from polymodal.results import Results, only, read, summary, told, write
-from polymodal.studies import SMALL, Study, brought, matching, named, rows_for
+from polymodal.studies import SMALL, Study, advice, brought, matching, named, rows_for
 
 
 def reproduce(
@@ -52,6 +52,8 @@ def reproduce(
     study = named(name)
     where = tuple(data) or ((study.quick_data,) if quick else study.data)
     check(name, study, where, seeds, processes)
+    for word in filter(None, (advice(study, one) for one in where if small)):
+        jobs.say(word)
     folder = folder / "quick" if quick else folder
     recipes = {
         one: rows_for(study, one, quick=quick, small=small, at_scale=at_scale) for one in where
@@ -75,14 +77,8 @@ def reproduce(
     joining = bool(rows) or missing
     earlier = read(path) if joining and path.exists() else None
     if missing and earlier:
-        there = {
-            (row.label, row.data, row.seed)
-            for row in earlier.rows
-            if row.metrics.keys() >= set(study.metrics)  # which may be more than when it was made
-        }
-        lacking = [t for t in tasks if (t.recipe.label, t.data, t.seed) not in there]
-        jobs.say(f"Of the {len(tasks)} rows asked for, {path} lacks {len(lacking)}.")
-        tasks = lacking
+        every, tasks = len(tasks), lacking(tasks, earlier, study)
+        jobs.say(f"Of the {every} rows asked for, {path} lacks {len(tasks)}.")
     order = [row.label for all_rows in recipes.values() for row in all_rows]
     made: list[Made] = []
 
@@ -105,6 +101,16 @@ def reproduce(
     write(path, results)
     tell(study, only(results, asked, where) if joining else results, path, quick)
     return results
+
+
+def lacking(tasks: Sequence[Task], earlier: Results, study: Study) -> list[Task]:
+    """Tasks whose rows a result file does not have, or not with every metric that the table has by now."""
+    there = {
+        (row.label, row.data, row.seed)
+        for row in earlier.rows
+        if row.metrics.keys() >= set(study.metrics)
+    }
+    return [t for t in tasks if (t.recipe.label, t.data, t.seed) not in there]
 
 
 def prepared(tasks: list[Task], seed: int, processes: int, chosen: Path | None) -> list[Task]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
-from polymodal import jobs
 from polymodal.errors import PolymodalError
 from polymodal.reproduction.tasks import Task, train
 from polymodal.results import Results
@@ -53,7 +52,6 @@ def given(phase: Recipe, chosen: Mapping[str, Any]) -> Recipe:
 
 def try_out(task: Task) -> Trial:
     """Train a row with some settings; its score is the validation's that selected the step."""
-    jobs.say(str(task))
     metrics = Run(train(task, task.recipe)).metrics
     score = metrics["selected"][metrics["monitor"]]
     return Trial(data=task.data, name=task.recipe.label, settings=task.chosen, score=score)

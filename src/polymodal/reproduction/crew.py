@@ -1,9 +1,10 @@
 """Several rows at a time, each in a process of its own."""
 
 import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, get_context, parent_process
 from typing import Any, TypeVar
 
 from polymodal import jobs
@@ -23,12 +24,13 @@ def run_all(
     `each` is told of what comes as it comes."""
     if processes == 1 or len(tasks) < 2:
         found = []
-        for task in tasks:
+        for place, task in enumerate(tasks, 1):
+            jobs.say(f"[{place} of {len(tasks)}] {task}")
             found.append(work(task))
             each(found[-1])
         return found
     context = get_context("spawn")  # CUDA does not survive a fork
-    with ProcessPoolExecutor(processes, mp_context=context, initializer=hush) as pool:
+    with ProcessPoolExecutor(processes, mp_context=context, initializer=enlist) as pool:
         waiting = {pool.submit(work, task): task for task in tasks}
         jobs.say(f"{len(tasks)} rows, {processes} at a time; each is told of when it is done.")
         try:
@@ -64,11 +66,21 @@ def follow(waiting: Mapping["Future[Any]", Task], each: Callable[[Any], None]) -
         )
 
 
-def hush() -> None:
-    """A process of many: one thread, and no bars that would tear each other."""
+def enlist() -> None:
+    """A process of many: one thread, no bars that would tear each other, and none that outlives the crew."""
     import torch
 
     torch.set_num_threads(1)
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     os.dup2(silence, 2)
+    threading.Thread(target=leave_with_parent, daemon=True).start()
+
+
+def leave_with_parent() -> None:
+    """End when the process that asked is gone, killed perhaps: else its rows would be trained on, beside
+    those of the command that goes on with them."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -30,7 +30,6 @@ class Made:
 
 def make(task: Task) -> Made:
     """Train a row, phase after phase, and measure it."""
-    jobs.say(str(task))
     run = train(task, task.recipe)
     metrics = Run(run).metrics
     study = named(task.study)

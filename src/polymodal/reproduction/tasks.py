@@ -88,7 +88,6 @@ def shared(tasks: Sequence[Task]) -> list[Task]:
 
 def train_alone(task: Task) -> None:
     """Train what a task names, and measure nothing."""
-    jobs.say(str(task))
     train(task, task.recipe)
 
 

@@ -69,6 +69,8 @@ class Study:
     """The same rows for embedded worlds, where those need other settings."""
     small: tuple[Recipe, ...] = ()
     """The same rows for the user's own data, small enough for two cores."""
+    small_size: int | None = None
+    """Pixels of a side of the pictures that they are for."""
     at_scale: tuple[Recipe, ...] = ()
     """The same rows with the paper's own sizes, rates and epochs, for as much data as it had."""
     quick: tuple[Recipe, ...]
@@ -108,7 +110,11 @@ def rows_for(
         )
     if quick:
         return study.quick
-    if small and brought(data):
+    if small:
+        if not brought(data):
+            raise PolymodalError(
+                f"--small is for data of your own, and {data} is drawn: give --data, or leave --small out."
+            )
         if not study.small:
             raise PolymodalError(
                 "This study has no small rows: leave --small out, or give --quick to prove its path."
@@ -117,6 +123,17 @@ def rows_for(
     if at_scale and study.at_scale:
         return study.at_scale
     return study.recipes if brought(data) or not study.worlds else study.worlds
+
+
+def advice(study: Study, data: str) -> str | None:
+    """What to say where pictures are not of the size that small rows are for."""
+    size = study.small_size
+    if size is None or parse(data)[1].get("size") == str(size):
+        return None
+    return (
+        f"Small rows are for pictures of {size}×{size}: add ',size={size}' to {data}, or these are other "
+        "rows."
+    )
 
 
 def brought(data: str) -> bool:

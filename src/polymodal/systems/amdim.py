@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from polymodal.nn.scratch import Features
 from polymodal.recognition import learn
 from polymodal.recognition.examples import ClassBatch
-from polymodal.recognition.infomax import BoundName, InfoMax, InfoMaxSettings, critic
+from polymodal.recognition.infomax import BoundName, InfoMax, InfoMaxSettings
 from polymodal.recognition.looking import Looking
 
 __all__ = ["Config", "build", "learn"]
@@ -31,6 +30,9 @@ class Config(InfoMaxSettings):
     looks: Literal["amdim", "window"] = "amdim"
     """What is seen of a picture in training: AMDIM's own augmentations, or windows as other learners
     have them, which is all that the thesis speaks of (A.2)."""
+    scales: Literal["local", "local-and-last"] = "local-and-last"
+    """Which places a global feature is to know: those of the local and the last maps, or of the local ones
+    alone."""
     limit: float = 10.0
     """What scores are clipped to, softly; 0 for no limit."""
     penalty: float = 5e-2
@@ -38,23 +40,16 @@ class Config(InfoMaxSettings):
 
 
 class AugmentedMultiscale(Looking, InfoMax):
-    """Minus the bounds between two looks, both ways round, at the local and at the last maps."""
+    """Minus the bounds between two looks, both ways round, at each scale."""
 
     def __init__(self, config: Config, learned: dict[str, Any]) -> None:
         super().__init__(config, learned)
-        # not `dot`: local and last maps are not equally wide
-        self.far_critic = critic(config, self.encoder.last_dim)
         if config.looks == "window":
             self.looks = None
 
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
         one, other = views
-        told = [
-            self.told(judge(whole.whole, maps))
-            for whole, places in ((one, other), (other, one))
-            for judge, maps in ((self.critic, places.local), (self.far_critic, places.last))
-        ]
-        return -torch.stack(told).mean()
+        return -0.5 * (self.shared(one, other) + self.shared(other, one))
 
 
 def build(config: Config, learned: dict[str, Any]) -> AugmentedMultiscale:

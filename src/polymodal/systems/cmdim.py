@@ -61,10 +61,15 @@ class ClassMatching(InfoMax):
     def own_features(self, one: Features, other: Features, batch: PartnerBatch) -> Features:
         """Those of partners, but an image's own where it is its own partner."""
         own = batch.own
+
+        def chosen(ours: Tensor, theirs: Tensor) -> Tensor:
+            return torch.where(own.view(-1, *[1] * (ours.ndim - 1)), ours, theirs)
+
         return replace(
             other,
-            whole=torch.where(own[:, None], one.whole, other.whole),
-            local=torch.where(own[:, None, None, None], one.local, other.local),
+            whole=chosen(one.whole, other.whole),
+            local=chosen(one.local, other.local),
+            last=chosen(one.last, other.last),
         )
 
 

@@ -25,11 +25,11 @@ from polymodal.studies.zeroshot.choices import CHOOSING, CHOOSING_SMALL
 from polymodal.studies.zeroshot.conclusions import all_related
 from polymodal.studies.zeroshot.recipes import (
     ALEX,
-    DRAWN,
+    BEYOND,
     EPOCHS,
     LOCAL,
     MODELS,
-    MODERN,
+    OURS,
     RECONSTRUCTING,
     TOLD_CLASSES,
     drawn,
@@ -85,19 +85,22 @@ def study(
     *,
     worlds: tuple[Recipe, ...] = (),
     small: tuple[Recipe, ...] = (),
+    size: int = 64,
     quick_probe: Probe | None = None,
     **more: Any,
 ) -> Study:
-    """A table of these rows, on drawn birds where the user gives no data: those for worlds, or the same."""
+    """A table of these rows, on drawn birds where the user gives no data: those for worlds, or the same.
+    Those for worlds and the small ones are for pictures of some size."""
     return Study(
         about=about,
         recipes=rows,
         worlds=worlds,
         small=small,
+        small_size=size,
         at_scale=rows,
         quick=quickly(rows, quick_probe),
         quick_data=QUICK_DATA,
-        data=(DRAWN if worlds else "birds",),
+        data=(f"birds,size={size}" if worlds else "birds",),
         paper_on="cub:",
         **more,
     )
@@ -108,8 +111,9 @@ TABLE = tuple(
     for block in EPOCHS
     for encoder, models, losses in (
         ("basic", MODELS, LOCAL),
-        ("basic", MODERN if block == "strong" else (), ("", "+AC")),
+        ("basic", BEYOND if block == "strong" else (), ("", "+AC")),
         ("alex", ALEX, ("", "+AC")),
+        ("alex", OURS if block == "strong" else (), ("", "+AC")),
         ("alex", ("FC", "CMDIM(p=1)"), ("+LC",)),
     )
     for model in models
@@ -192,7 +196,7 @@ def compared(
             axes=axes,
             aside=RECONSTRUCTING,
             told_classes=TOLD_CLASSES,
-            beyond=tuple(MODERN),
+            beyond=tuple(BEYOND),
             shown=shown,
         ),
         metrics=("zsl_top1", *axes),
@@ -224,6 +228,7 @@ STUDIES = {
         LOCALLY,
         worlds=drawn(LOCALLY),
         small=small(LOCALLY),
+        size=128,  # of smaller pictures a place sees all, so that there is nothing to join
         probe=local_scores,
         paper=thesis.paper_of_places(),
         metrics=("zsl_top1", *thesis.PLACES),
@@ -260,7 +265,7 @@ STUDIES = {
         metrics=("zsl_top1", "zsl_top1_ridge"),
     ),
     "choices": study(
-        "budgets, and rate, dropout and critic of the strong block, judged by the validation classes",
+        "budgets, rate, dropout, critic and scales of the strong block, judged by validation classes",
         CHOOSING,
         small=CHOOSING_SMALL,
         split="val",

@@ -4,7 +4,14 @@ from dataclasses import replace
 from typing import Any
 
 from polymodal.studies import Recipe
-from polymodal.studies.zeroshot.recipes import COSINES, JENSEN_SHANNON, row, small
+from polymodal.studies.zeroshot.recipes import (
+    BOTH_SCALES,
+    COSINES,
+    CUB_RATES,
+    JENSEN_SHANNON,
+    row,
+    small,
+)
 
 
 def tried(row_name: str, times: float, block: str = "strong", /, **told: Any) -> Recipe:
@@ -41,6 +48,7 @@ TRIALS: dict[str, tuple[dict[str, Any], ...]] = {
         COSINES,
         {**COSINES, "lr": 1e-3},
         {**COSINES, "dropout": 0.5},
+        BOTH_SCALES,
     ),
     "CMDIM(p=1)+AC": (
         {},
@@ -50,6 +58,7 @@ TRIALS: dict[str, tuple[dict[str, Any], ...]] = {
         {**JENSEN_SHANNON, "lr": 1e-3},
         {**JENSEN_SHANNON, "critic_hidden": 1024},
         {**JENSEN_SHANNON, "bound": "donsker-varadhan"},
+        BOTH_SCALES,
     ),
     "CMDIM(p=0.5)+AC": (
         {},
@@ -67,7 +76,7 @@ TRIALS: dict[str, tuple[dict[str, Any], ...]] = {
         {**JENSEN_SHANNON, **UNBOUND},
     ),
 }
-"""What a row is told otherwise: rate, dropout, critic and bound."""
+"""What a row is told otherwise: rate, dropout, critic, bound and scales."""
 
 CHOOSING = (
     *(
@@ -85,20 +94,16 @@ CHOOSING = (
 )
 """Budgets, then what else a row may be told."""
 
-SMALL_TRIALS: tuple[dict[str, Any], ...] = (
-    {"lr": 1e-3},
-    {"lr": 3e-3},
-    {"lr": 1e-3, "fit_lr": 1e-2, "fit_steps": 20},
+SMALL_TRIALS: tuple[tuple[str, dict[str, Any]], ...] = (
+    *(
+        (name, rates)
+        for name in ("FC", "PN", "DIM+AC", "CMDIM(p=1)+AC")
+        for rates in ({"lr": 1e-3}, {"lr": 3e-3}, CUB_RATES)
+    ),
+    ("DIM+AC", {**CUB_RATES, **BOTH_SCALES}),
+    ("CMDIM(p=1)+AC", {**CUB_RATES, **BOTH_SCALES}),
+    ("CMDIM(p=1)+AC", {**CUB_RATES, "local_weight": 4.0}),
 )
-CHOOSING_SMALL = tuple(
-    replace(row, seeds=1)
-    for row in small(
-        [
-            tried(name, 1, **told)
-            for name in ("FC", "PN", "DIM+AC", "CMDIM(p=1)+AC")
-            for told in SMALL_TRIALS
-        ],
-        rates={},
-    )
-)
-"""Rates of small encoders."""
+"""Rates of small encoders, then what else may help."""
+
+CHOOSING_SMALL = small([tried(name, 1, **told) for name, told in SMALL_TRIALS], rates={})
