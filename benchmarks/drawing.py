@@ -23,9 +23,11 @@ from rich.console import Console
 from rich.table import Table
 from torch import Tensor
 
-from polymodal import files
-from polymodal.data import worlds
-from polymodal.data.worlds import attributes, drawing, geometry, lighting, stage
+from polymodal.base import files
+from polymodal.data.drawn import scenes as worlds
+from polymodal.data.drawn.scenes import attributes, geometry, stage
+from polymodal.data.drawn.scenes import scene_drawing as drawing
+from polymodal.data.drawn.scenes import scene_lighting as lighting
 
 PAINT = torch.tensor(attributes.RGB) / 255.0
 UP = torch.tensor([0.0, 0.0, 1.0])

@@ -26,13 +26,13 @@ from rich.console import Console
 from rich.table import Table
 from torch import Tensor
 
-from polymodal import files
-from polymodal.gaussian import DiagonalGaussian, clamped
-from polymodal.hardware import hardware
-from polymodal.runs import versions
-from polymodal.similarity import Lifting, hold, lifting, ranks
-from polymodal.similarity.lifting import Lifted
-from polymodal.similarity.retrieval import columns
+from polymodal.base import files
+from polymodal.base.hardware import hardware
+from polymodal.maths.diagonal_gaussian import DiagonalGaussian, clamped
+from polymodal.maths.similarity import Lifting, hold, lifting, ranks
+from polymodal.maths.similarity.lifting import Lifted
+from polymodal.maths.similarity.ranks import columns
+from polymodal.runs.run_folder import versions
 
 NAMES = ("cosine", "csd", "wasserstein", "mahalanobis", "kl", "min_kl")
 TARGETS = {"csd": 1.2, "wasserstein": 2.3, "mahalanobis": 2.3, "kl": 2.3, "min_kl": 4.5}

@@ -26,12 +26,12 @@ from rich.console import Console
 from rich.table import Table
 from torch import Tensor
 
-from polymodal import files
-from polymodal.gaussian import DiagonalGaussian, clamped
-from polymodal.hardware import hardware
-from polymodal.runs import versions
+from polymodal.base import files
+from polymodal.base.hardware import hardware
+from polymodal.maths.diagonal_gaussian import DiagonalGaussian, clamped
+from polymodal.maths.similarity import lifting
+from polymodal.runs.run_folder import versions
 from polymodal.search import Index, Items, Settings, build
-from polymodal.similarity import lifting
 
 TRAITS, CLUSTER, K = 32, 1000, 10
 BLOCK = 50_000

@@ -21,13 +21,13 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from polymodal import files
+from polymodal.base import files
+from polymodal.base.hardware import hardware
 from polymodal.data.pairs import PairBatch
 from polymodal.data.vocabulary import SPECIAL
-from polymodal.hardware import hardware
-from polymodal.nn.texts import GRUEncoder
-from polymodal.runs import versions
-from polymodal.systems import gaussian, vse
+from polymodal.nn.caption_encoders import GRUEncoder
+from polymodal.runs.run_folder import versions
+from polymodal.systems.retrieval import gaussian, vse
 from timing import seconds
 
 SIZES = {"embed_dim": 1024, "hidden": 1024, "word_dim": 300}

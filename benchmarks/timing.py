@@ -19,10 +19,10 @@ from rich.table import Table
 from torch.autograd import DeviceType
 from torch.utils.data import DataLoader
 
-from polymodal import files
-from polymodal.data.loading import Batches, Order
-from polymodal.hardware import hardware, products
-from polymodal.runs import versions
+from polymodal.base import files
+from polymodal.base.hardware import hardware, products
+from polymodal.data.batch_order import Batches, Order
+from polymodal.runs.run_folder import versions
 
 FOREVER = 10**9
 WORKERS = min(8, os.cpu_count() or 1)

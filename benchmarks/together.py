@@ -18,8 +18,9 @@ from rich.console import Console
 from rich.table import Table
 
 from polymodal import systems
-from polymodal.data import birds
-from polymodal.training import Training, compile_parts, record_steps
+from polymodal.data.drawn import birds
+from polymodal.training.fitting import compile_parts, record_steps
+from polymodal.training.training_config import Training
 from timing import Clock, as_trained, descent, parser, seconds, write
 
 TWICE = ("amdim", "cmdim")

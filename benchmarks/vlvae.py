@@ -22,12 +22,13 @@ from typing import Any
 import torch
 from torch.utils.data import TensorDataset
 
-from polymodal.data import worlds
-from polymodal.data.sayings import ResidentSayings, SayingBatch, Sayings, words_of
+from polymodal.data.drawn import scenes as worlds
+from polymodal.data.image_texts import ResidentSayings, SayingBatch, Sayings, words_of
 from polymodal.nn.residual import Convolution, InstanceNorm
-from polymodal.systems import vlvae
-from polymodal.systems.vlvae.system import VLVAE
-from polymodal.training import Training, compile_parts, record_steps
+from polymodal.systems.vlvae import vlvae
+from polymodal.systems.vlvae.vlvae_module import VLVAE
+from polymodal.training.fitting import compile_parts, record_steps
+from polymodal.training.training_config import Training
 from timing import Clock, as_trained, compared, descent, from_host, parser, show, write
 
 PLAIN, FIRST, SECOND = "plain", "stage one", "stage two"

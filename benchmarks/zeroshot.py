@@ -23,10 +23,11 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from polymodal.data import birds
-from polymodal.recognition.examples import PartnerBatch, Pictured, Resident
-from polymodal.systems import cmdim
-from polymodal.training import Training, compile_parts, record_steps
+from polymodal.data.drawn import birds
+from polymodal.systems.zeroshot import cmdim
+from polymodal.systems.zeroshot.class_examples import PartnerBatch, Pictured, Resident
+from polymodal.training.fitting import compile_parts, record_steps
+from polymodal.training.training_config import Training
 from timing import Clock, as_trained, compared, descent, from_host, parser, show, write
 
 PLAIN, RECORDED, OURS = "plain", "recorded", "ours"

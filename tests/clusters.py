@@ -3,7 +3,7 @@
 import torch
 from brute import of_kind
 
-from polymodal.gaussian import DiagonalGaussian, clamped
+from polymodal.maths.diagonal_gaussian import DiagonalGaussian, clamped
 from polymodal.search import Calibration, Item, Items
 
 KNOWN = Calibration(

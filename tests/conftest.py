@@ -10,12 +10,14 @@ from jaxtyping import install_import_hook
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 CHECKED = (
-    "similarity", "ranking", "contrastive", "metrics", "nn", "systems", "retrieval", "recognition",
-    "data.pairs",
-    "data.words", "data.sayings", "data.seen", "data.classes", "data.zeroshot", "diagnosis",
-    "information", "likelihoods", "distributed", "search.spheres",
-    "search.lifts", "search.nearest", "search.sureness", "search.answers", "search.remote",
-    "search.tensors", "figures.mismatch", "figures.inference", "figures.words", "figures.texts",
+    "maths", "metrics", "nn", "systems", "diagnosis",
+    "data.pairs", "data.fixed_words", "data.image_texts", "data.located_texts", "data.classes",
+    "data.class_folder", "data.class_split",
+    "search.spheres", "search.lifts", "search.nearest", "search.sureness", "search.answers",
+    "search.remote", "search.tensors",
+    "training.distributed",
+    "studies.figures.mismatch", "studies.figures.inference", "studies.figures.word_histograms",
+    "studies.figures.figure_texts",
 )  # fmt: skip
 
 install_import_hook([f"polymodal.{name}" for name in CHECKED], "beartype.beartype")

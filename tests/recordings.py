@@ -1,6 +1,6 @@
 """Recordings of steps without a GPU."""
 
-from polymodal import recording
+from polymodal.training import recording
 
 
 class Eager(recording.Recording):

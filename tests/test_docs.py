@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from polymodal import catalogue, cli, results
+from polymodal import cli
+from polymodal.base import catalogue
+from polymodal.studies import result_files as results
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])

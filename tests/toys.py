@@ -87,9 +87,9 @@ def write_backbone(folder: Path, kind: str) -> Path:
 
 def train_squares(squares: Path, run: Path, *, model: dict | None = None, **training):
     """Train a tiny VSE++ on the squares in this process, for three steps unless told otherwise."""
-    from polymodal import jobs
-    from polymodal.systems.vse import Config
-    from polymodal.training import Training
+    from polymodal.runs import jobs
+    from polymodal.systems.retrieval.vse import Config
+    from polymodal.training.training_config import Training
 
     where = {key: training.pop(key) for key in ("features", "init", "data") if key in training}
     tiny = {"embed_dim": 16, "hidden": 16, "word_dim": 8, "convnet_width": 8}

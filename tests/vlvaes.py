@@ -6,11 +6,11 @@ from typing import TypeVar
 
 import torch
 
-from polymodal import jobs
 from polymodal.data.records import Dataset
-from polymodal.systems.vlvae import Config, build, learn
-from polymodal.systems.vlvae.system import VLVAE
-from polymodal.training import Training
+from polymodal.runs import jobs
+from polymodal.systems.vlvae.vlvae import Config, build, learn
+from polymodal.systems.vlvae.vlvae_module import VLVAE
+from polymodal.training.training_config import Training
 
 M = TypeVar("M", bound=torch.nn.Module)
 

@@ -8,24 +8,24 @@ polymodal.diagnose("runs/b", "birds,size=64").metrics["parts_f1"]
 
 from typing import TYPE_CHECKING, Any
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
+from polymodal.base.version import __version__
 
 if TYPE_CHECKING:
-    from polymodal.diagnosis.diagnosing import diagnose
-    from polymodal.loading import load
+    from polymodal.runs.loading import load
+    from polymodal.views.diagnosis_report import diagnose
 
-__version__ = "0.1.0"
-__all__ = ["PolymodalError", "diagnose", "load"]
+__all__ = ["PolymodalError", "__version__", "diagnose", "load"]
 
 
 def __getattr__(name: str) -> Any:
     """Bring `load` and `diagnose` in only when they are asked for: torch is slow to come."""
     if name == "load":
-        from polymodal.loading import load
+        from polymodal.runs.loading import load
 
         return load
     if name == "diagnose":
-        from polymodal.diagnosis.diagnosing import diagnose
+        from polymodal.views.diagnosis_report import diagnose
 
         return diagnose
     raise AttributeError(f"module 'polymodal' has no attribute {name!r}")

@@ -7,10 +7,11 @@ import sys
 import pytest
 import yaml
 
-from polymodal import catalogue, cli, systems
+from polymodal import cli, systems
+from polymodal.base import catalogue
+from polymodal.base.errors import PolymodalError
 from polymodal.cli import main
 from polymodal.cli.train import parse
-from polymodal.errors import PolymodalError
 from toys import TINY, flat, polymodal, train_squares, write_backbone, write_squares
 
 

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from polymodal.cli import main
-from polymodal.data import birds
+from polymodal.data.drawn import birds
 from polymodal.data.folder import open_folder
 from polymodal.data.sources import open_splits
 from toys import flat

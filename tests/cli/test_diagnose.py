@@ -7,12 +7,12 @@ import pytest
 import torch
 
 from backbones import write_model
-from polymodal import jobs
 from polymodal.cli import main
-from polymodal.diagnosis.opening import untrained
-from polymodal.loading import load
-from polymodal.systems import fc
-from polymodal.training import Training
+from polymodal.diagnosis.encoder_opening import untrained
+from polymodal.runs import jobs
+from polymodal.runs.loading import load
+from polymodal.systems.zeroshot import fc
+from polymodal.training.training_config import Training
 from toys import flat, train_squares
 
 DATA = "birds,size=32,train=70,val=20,test=30,test_seen=45"

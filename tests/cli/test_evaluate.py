@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from polymodal import jobs
 from polymodal.cli import main
 from polymodal.cli.evaluate import chance_column, remarks
-from polymodal.metrics.retrieval import chance
+from polymodal.metrics.recall import chance
+from polymodal.runs import jobs
 from toys import flat, train_squares, write_squares
 
 
@@ -70,7 +70,7 @@ def test_guessing_is_a_column():
 
 
 def test_what_is_wrong_with_a_model_is_named(run, capsys, monkeypatch):
-    from polymodal.retrieval import Retrieval
+    from polymodal.systems.retrieval import Retrieval
 
     monkeypatch.setattr(Retrieval, "symptoms", lambda self, scores: ["Its variances are stuck."])
     assert main(["evaluate", str(run)]) == 0

@@ -9,12 +9,12 @@ import pytest
 from PIL import Image
 
 import polymodal
-from polymodal import models
 from polymodal.cli import generate, main
+from polymodal.data.drawn.scenes.scene_captions import WORDS
 from polymodal.data.folder import open_folder
-from polymodal.data.worlds.captions import WORDS
-from polymodal.models.shipping import ship
-from polymodal.report.sheet import Row, sheet
+from polymodal.runs import shipped as models
+from polymodal.runs.shipping import ship
+from polymodal.views.picture_sheet import Row, sheet
 from toys import flat, train_squares
 from vlvaes import train_vlvae
 

@@ -5,12 +5,12 @@ import torch
 import yaml
 
 import polymodal
+from polymodal.base.errors import PolymodalError
 from polymodal.cli import main
 from polymodal.cli.train import parse
 from polymodal.data.features import write_features
 from polymodal.data.folder import open_folder
-from polymodal.errors import PolymodalError
-from polymodal.runs import Run
+from polymodal.runs.run_folder import Run
 from toys import train_squares, write_backbone
 
 

@@ -76,7 +76,7 @@ def test_mistakes_are_one_plain_message(arguments, message, pictures, squares, c
 
 
 def test_a_model_that_had_images_of_all_classes_has_none_unseen(pictures, monkeypatch, capsys):
-    from polymodal import loading
+    from polymodal.runs import loading
 
     model = polymodal.load(MODEL)
     model.known.fill_(True)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from polymodal import indexing
 from polymodal.cli import main
+from polymodal.runs import index_building as indexing
 from toys import flat, train_squares
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from polymodal.data import pictures
+from polymodal.base.errors import PolymodalError
+from polymodal.data import image_files as pictures
 from polymodal.data.folder import open_folder
-from polymodal.errors import PolymodalError
 
 GOOD = "good.png,a good image,train\n"
 

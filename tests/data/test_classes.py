@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from polymodal.base.errors import PolymodalError
 from polymodal.data.classes import Classed, classed, in_words, unit_attributes
 from polymodal.data.sources import open_splits
-from polymodal.errors import PolymodalError
 
 
 def test_unit_attributes_keep_their_direction() -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from polymodal import files
+from polymodal.base import files
+from polymodal.base.errors import PolymodalError
 from polymodal.data import features
 from polymodal.data.features import Features, open_features, write_features
 from polymodal.data.records import Caption, Record
-from polymodal.errors import PolymodalError
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from polymodal.base.errors import PolymodalError
 from polymodal.data.folder import Folder, open_folder, split_of
-from polymodal.errors import PolymodalError
 
 COCO = Path(__file__).parents[3] / "shared" / "data" / "coco-karpathy-4k-224.zip"
 COLOURS = {"red.png": (255, 0, 0), "green.png": (0, 255, 0), "blue.jpg": (0, 0, 254)}

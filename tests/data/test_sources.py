@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from polymodal.base.errors import PolymodalError
+from polymodal.data.drawn.scenes import draw, named
 from polymodal.data.sources import look_at, number, open_splits, parse, world_options
-from polymodal.data.worlds import draw, named
-from polymodal.errors import PolymodalError
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from polymodal.base.errors import PolymodalError
 from polymodal.data.vocabulary import END, PAD, SPECIAL, START, UNK, Vocabulary, tokenize
-from polymodal.errors import PolymodalError
 
 
 def test_frequent_words_come_first_and_ties_by_alphabet() -> None:

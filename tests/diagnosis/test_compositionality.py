@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch.nn.functional import cosine_similarity
 
+from polymodal.base.errors import PolymodalError
 from polymodal.diagnosis import compositionality
 from polymodal.diagnosis.compositionality import (
     HELD,
@@ -20,7 +21,6 @@ from polymodal.diagnosis.compositionality import (
     tre_ratio,
     tre_ratios,
 )
-from polymodal.errors import PolymodalError
 
 CLASSES, ATTRIBUTES, WIDTH = 30, 12, 16
 

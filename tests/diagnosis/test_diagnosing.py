@@ -7,16 +7,17 @@ import pytest
 
 import polymodal
 from marks import SPLITS, TRAIN, Bare, Blind, Knowing, Marks
+from polymodal.base.errors import PolymodalError
 from polymodal.diagnosis.comparison import Comparison
 from polymodal.diagnosis.compositionality import Fit
 from polymodal.diagnosis.diagnosing import Diagnosis
 from polymodal.diagnosis.encoders import of_module
 from polymodal.diagnosis.examination import Settings
 from polymodal.diagnosis.locality import Probing
+from polymodal.diagnosis.parts_ratio import Relating
 from polymodal.diagnosis.pointwise import Mining
-from polymodal.diagnosis.ratio import Relating
-from polymodal.errors import PolymodalError
 from polymodal.nn.scratch import Window
+from polymodal.views.diagnosis_report import write_compared
 
 QUICK = Settings(
     tre=Fit(restarts=1, most=50),
@@ -138,7 +139,7 @@ def test_tre_ratios_that_vary_are_a_caution():
 
 def test_heatmaps_of_an_earlier_diagnosis_go(found, tmp_path):
     found.write(tmp_path)
-    replace(found, sheet=None).write(tmp_path)
+    replace(found, heatmaps=()).write(tmp_path)
     assert not (tmp_path / "heatmaps.png").exists()
 
 
@@ -159,7 +160,7 @@ def test_several_against_their_accuracy(tmp_path):
     assert several.points["parts_f1"] == {"a": (10.0, 0.1), "c": (30.0, 0.2)}
     assert several.correlations.keys() == {"tre_ratio"}  # of two, r would be 1 whatever they are
     assert several.correlations["tre_ratio"] == pytest.approx((-1.0, 0.0), abs=1e-6)
-    several.write(tmp_path)
+    write_compared(several, tmp_path)
     kept = json.loads((tmp_path / "comparison.json").read_text())
     assert kept["against zsl_top1"]["tre_ratio"]["r"] == pytest.approx(-1)
     assert [one["name"] for one in kept["encoders"]] == ["a", "b", "c", "d"]

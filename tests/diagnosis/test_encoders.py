@@ -5,10 +5,10 @@ import torch
 from torch import nn
 
 from marks import CELL, SIZE, SPLITS, Knowing
+from polymodal.base.errors import PolymodalError
 from polymodal.diagnosis.encoders import as_encoder, of_learner, of_module
-from polymodal.errors import PolymodalError
 from polymodal.nn.scratch import Window, basic
-from polymodal.systems import fc
+from polymodal.systems.zeroshot import fc
 
 
 def pictures(count=2, size=SIZE):

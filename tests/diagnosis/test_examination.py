@@ -6,6 +6,7 @@ import torch
 from torch import nn
 
 from marks import CELL, COLOURS, SETS, SIZE, SPLITS, TEST, TRAIN, Bare, Knowing, Marks
+from polymodal.base.errors import PolymodalError
 from polymodal.diagnosis.encoders import Encoder, Looked, as_encoder
 from polymodal.diagnosis.examination import (
     Examination,
@@ -15,7 +16,6 @@ from polymodal.diagnosis.examination import (
     encoded,
     samples,
 )
-from polymodal.errors import PolymodalError
 from polymodal.nn.scratch import Window
 
 

@@ -4,6 +4,7 @@ import pytest
 import torch
 from sklearn.metrics import f1_score
 
+from polymodal.base.errors import PolymodalError
 from polymodal.diagnosis.locality import (
     CUTS,
     LOWEST,
@@ -14,7 +15,6 @@ from polymodal.diagnosis.locality import (
     part_maps,
     parts_f1,
 )
-from polymodal.errors import PolymodalError
 from polymodal.nn.scratch import Window, alex, basic
 
 SIZE = 64

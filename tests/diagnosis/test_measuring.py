@@ -8,15 +8,15 @@ import torch
 from PIL import Image
 
 from marks import SETS, SIZE, SPLITS, TEST, TRAIN, Bare, Blind, Knowing, Marks
+from polymodal.base.errors import PolymodalError
 from polymodal.diagnosis import measuring
 from polymodal.diagnosis.compositionality import Fit
 from polymodal.diagnosis.encoders import as_encoder, of_module
 from polymodal.diagnosis.examination import Examination, Settings
 from polymodal.diagnosis.locality import Probing
 from polymodal.diagnosis.overlays import shown_pairs, spread
+from polymodal.diagnosis.parts_ratio import Relating
 from polymodal.diagnosis.pointwise import Mining, score_maps
-from polymodal.diagnosis.ratio import Relating
-from polymodal.errors import PolymodalError
 from polymodal.nn.scratch import Window
 
 QUICK = Settings(

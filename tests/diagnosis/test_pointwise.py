@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from polymodal.base.errors import PolymodalError
 from polymodal.diagnosis import pointwise
 from polymodal.diagnosis.encoders import Looked
 from polymodal.diagnosis.pointwise import (
@@ -15,7 +16,6 @@ from polymodal.diagnosis.pointwise import (
     normalised,
     score_maps,
 )
-from polymodal.errors import PolymodalError
 
 KINDS, SIDE = 4, 3
 QUICK = Mining(steps=300, lr=3e-3, hidden=32, places=9)

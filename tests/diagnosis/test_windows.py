@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import nn
 
+from polymodal.base.errors import PolymodalError
 from polymodal.diagnosis.encoders import Maps
 from polymodal.diagnosis.windows import cell, fitting, looked_through, measured
-from polymodal.errors import PolymodalError
 from polymodal.nn.scratch import Window, alex, basic
 
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch.distributions import Categorical, Independent, MixtureSameFamily, Normal
 
-from polymodal.errors import PolymodalError
-from polymodal.gaussian import DiagonalGaussian
+from polymodal.base.errors import PolymodalError
+from polymodal.maths.diagonal_gaussian import DiagonalGaussian
 from polymodal.metrics.aggregate import aggregate_log_prob, decompose, grid_kl, standard
 
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 from polymodal.metrics.correctness import bag_correctness, correctness
 
 NINE = {"size": (0, 5), "colour": (1, 6), "material": (2, 7), "shape": (3, 8), "relation": (4,)}

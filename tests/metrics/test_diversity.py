@@ -5,7 +5,7 @@ from itertools import combinations
 import pytest
 import torch
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 from polymodal.metrics.diversity import picture_distance, place_spread
 
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 from polymodal.metrics.estimates import Estimate, mean, over_samples
 
 

@@ -5,7 +5,8 @@ import pytest
 import scipy.stats
 import torch
 
-from polymodal.gaussian import DiagonalGaussian
+from polymodal.maths.diagonal_gaussian import DiagonalGaussian
+from polymodal.maths.similarity import cosine, kl, turned
 from polymodal.metrics.hubness import (
     chance_skewness,
     hubness,
@@ -13,7 +14,6 @@ from polymodal.metrics.hubness import (
     k_occurrence,
     skewness,
 )
-from polymodal.similarity import cosine, kl, turned
 
 
 def gaussians(count, seed):

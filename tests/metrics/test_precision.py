@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
+from polymodal.maths.similarity import cosine, turned
 from polymodal.metrics.precision import belonging, map_at_r, precision, r_precision
-from polymodal.similarity import cosine, turned
 
 
 def naive(scores, relevant):

@@ -8,8 +8,8 @@ import pytest
 import torch
 from sklearn.metrics import roc_auc_score
 
-from polymodal.errors import PolymodalError
-from polymodal.gaussian import HIGH, LOW, DiagonalGaussian
+from polymodal.base.errors import PolymodalError
+from polymodal.maths.diagonal_gaussian import HIGH, LOW, DiagonalGaussian
 from polymodal.metrics.uncertainty import (
     aurc,
     checked,

@@ -8,8 +8,8 @@ import torch
 from memory import Largest, Peak
 from torch import nn
 
-from polymodal.errors import PolymodalError
-from polymodal.information import BOUNDS, jensen_shannon
+from polymodal.base.errors import PolymodalError
+from polymodal.maths.information import BOUNDS, jensen_shannon
 from polymodal.nn.critics import (
     ConcatAndConvolve,
     Dot,

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 from polymodal.nn.efficientnet import EfficientNetLite0, SameConv
 
 COCO = Path(__file__).parents[3] / "shared" / "data" / "coco-karpathy-4k-224.zip"

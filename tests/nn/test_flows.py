@@ -11,7 +11,7 @@ from torch import nn
 from torch.autograd.functional import jacobian
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 from polymodal.nn.flows import couplings, gaussian, splines
 
 KINDS = [couplings, splines, gaussian]

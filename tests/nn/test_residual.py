@@ -8,8 +8,8 @@ import torch
 from torch import nn
 from torch.nn.functional import conv2d
 
-from polymodal.errors import PolymodalError
-from polymodal.likelihoods import unit
+from polymodal.base.errors import PolymodalError
+from polymodal.maths.likelihoods import unit
 from polymodal.nn.dense import SharedDecoder, SharedEncoder
 from polymodal.nn.residual import (
     Convolution,
@@ -18,7 +18,7 @@ from polymodal.nn.residual import (
     ResidualBlock,
     Squares,
 )
-from polymodal.nn.wording import TextDecoder, TextEncoder
+from polymodal.nn.text_coders import TextDecoder, TextEncoder
 
 IMAGES = torch.rand(4, 3, 32, 32, generator=torch.manual_seed(0))
 
@@ -114,7 +114,7 @@ def test_no_two_bytes_look_alike_in_half_precision():
 
 COMPILED = """
 import torch
-from polymodal.likelihoods import KINDS
+from polymodal.maths.likelihoods import KINDS
 from polymodal.nn.residual import ImageDecoder, ImageEncoder
 
 images = torch.randint(0, 256, (2, 3, 16, 16), dtype=torch.uint8)

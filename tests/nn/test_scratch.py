@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 from polymodal.nn.scratch import alex, basic
 
 MAKE = {"basic": basic, "alex": lambda size=112: alex(size, hidden=64)}

@@ -8,11 +8,11 @@ import torch
 from torch.nn.functional import normalize
 
 from backbones import write_model
+from polymodal.base.errors import PolymodalError
 from polymodal.data.tokens import Tokens
-from polymodal.errors import PolymodalError
-from polymodal.nn.encoders import describe, describe_text, load_pretrained, own_projection
-from polymodal.nn.images import Standardised
-from polymodal.nn.texts import FrozenText
+from polymodal.nn.caption_encoders import FrozenText
+from polymodal.nn.image_encoders import Standardised
+from polymodal.nn.named_encoders import describe, describe_text, load_pretrained, own_projection
 from polymodal.nn.towers import Points, begin_as
 
 TEXTS = ["a red square at the left", "something blue"]

@@ -8,13 +8,13 @@ from brute import CASES, LIFTED, brute, draw, of_kind
 from memory import Largest
 
 from clusters import clustered, numbered, recall, sides
-from polymodal.errors import PolymodalError
-from polymodal.gaussian import DiagonalGaussian
+from polymodal.base.errors import PolymodalError
+from polymodal.maths.diagonal_gaussian import DiagonalGaussian
+from polymodal.maths.similarity import measure
 from polymodal.search import Settings, build
 from polymodal.search import index as module
 from polymodal.search.facing import facing
 from polymodal.search.index import check_settings
-from polymodal.similarity import measure
 
 SIDES = ("image", "caption")
 LIFTS = [case for case in CASES if case[0] in LIFTED]

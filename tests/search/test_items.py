@@ -2,7 +2,7 @@
 
 import pytest
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 from polymodal.search import Item, Items
 
 STRANGE = Item(

@@ -7,7 +7,7 @@ import torch
 from memory import Largest
 
 from clusters import clustered, numbered, recall
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 from polymodal.search import Settings, build, lifts, nearest
 
 

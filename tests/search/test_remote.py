@@ -7,7 +7,7 @@ import torch
 from brute import brute
 
 from clusters import clustered, numbered
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 from polymodal.search import Items, Settings, build, open_index, remote, save
 from polymodal.search.milvus import MilvusStore
 from polymodal.search.remote import named, settled

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from clusters import clustered
-from polymodal.errors import PolymodalError
-from polymodal.gaussian import DiagonalGaussian
+from polymodal.base.errors import PolymodalError
+from polymodal.maths.diagonal_gaussian import DiagonalGaussian
 from polymodal.search import Calibration, Sureness, calibrate
 from polymodal.search.sureness import FIRST, GROUP, WORDS, fit, telling, word_for
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from clusters import clustered
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 from polymodal.search import tensors
 from polymodal.search.tensors import (
     embed_in_parts,

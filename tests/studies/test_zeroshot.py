@@ -8,14 +8,21 @@ import numpy as np
 import pytest
 
 from polymodal.nn import scratch
-from polymodal.reproduction import collect, reproduce, with_paper
-from polymodal.reproduction.making import Made
-from polymodal.reproduction.tasks import Task, place
-from polymodal.results import Row, read, write
-from polymodal.studies import advice, named, rows_for
-from polymodal.studies.zeroshot import TABLE, conclusions
-from polymodal.studies.zeroshot.conclusions import all_related, related
-from polymodal.studies.zeroshot.recipes import BEYOND, EPOCHS, MODERN, OURS, RECONSTRUCTING, TWICE
+from polymodal.studies.reproduction import collect, reproduce, with_paper
+from polymodal.studies.reproduction.making import Made
+from polymodal.studies.reproduction.tasks import Task, place
+from polymodal.studies.result_files import Row, read, write
+from polymodal.studies.seeds.zeroshot import TABLE, conclusions
+from polymodal.studies.seeds.zeroshot.conclusions import all_related, related
+from polymodal.studies.seeds.zeroshot.zeroshot_recipes import (
+    BEYOND,
+    EPOCHS,
+    MODERN,
+    OURS,
+    RECONSTRUCTING,
+    TWICE,
+)
+from polymodal.studies.study import advice, named, rows_for
 
 CUB = "cub:CUB.zip,splits=xlsa17/CUB"
 STUDIES = ("cub", "local", "tre", "parts", "heatmaps", "plateau", "choices")
@@ -363,7 +370,7 @@ def test_a_row_without_a_metric_of_its_study_is_missing(tmp_path):
 
 @pytest.mark.slow
 def test_a_command_that_is_cut_short_leaves_the_rows_it_made(tmp_path, monkeypatch):
-    import polymodal.reproduction as reproduction
+    import polymodal.studies.reproduction as reproduction
 
     make = reproduction.make
 

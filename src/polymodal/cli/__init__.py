@@ -40,8 +40,8 @@ PLACES = "Check that this place is there, and that you may read and write it, or
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a verb; a user's mistake becomes one plain message and exit status 1."""
-    from polymodal import catalogue
-    from polymodal.errors import PolymodalError, unknown
+    from polymodal.base import catalogue
+    from polymodal.base.errors import PolymodalError, unknown
 
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads must not spin on a busy core
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(INTRODUCTION + listing(catalogue.summaries(__path__)) + EXAMPLES)
             return 0
         if given[0] in ("-V", "--version"):
-            from polymodal import __version__
+            from polymodal.base.version import __version__
 
             print(f"polymodal {__version__}")
             return 0
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        from polymodal.files import disk_is_full
+        from polymodal.base.files import disk_is_full
 
         if not disk_is_full(error):
             print(f"polymodal: {error}. {PLACES}", file=sys.stderr)
@@ -108,7 +108,7 @@ def ask_about_pictures(
     """Give a run, pictures and options of some kind to a verb that prints a line a picture."""
     import tyro
 
-    from polymodal.errors import PolymodalError
+    from polymodal.base.errors import PolymodalError
 
     def ask(
         run: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")],

@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> None:
 
 def tell(run: str, images: Sequence[Path], *, probabilities: bool, device: str) -> None:
     """Print a line a picture."""
-    from polymodal.loading import load_for
+    from polymodal.runs.loading import load_for
 
     system = load_for("caption", run, device)
     wide = max(len(str(image)) for image in images)

@@ -24,10 +24,10 @@ Zero-shot datasets: cub:PATH, awa2:PATH or sun:PATH, then ,splits=PATH, the fold
 
 
 def main(arguments: list[str]) -> None:
+    from polymodal.base.errors import unknown
     from polymodal.cli import listing
-    from polymodal.data.birds import Birds
-    from polymodal.data.worlds import WORLDS
-    from polymodal.errors import unknown
+    from polymodal.data.drawn.birds import Birds
+    from polymodal.data.drawn.scenes import WORLDS
 
     verb = arguments[0] if arguments else "--help"
     if verb in ("-h", "--help"):
@@ -59,10 +59,10 @@ def draw(
         out: The folder to make, or to go on with.
         count: Images in all, shared among the splits as they are by default.
     """
-    from polymodal.data import worlds
+    from polymodal.base.errors import PolymodalError
+    from polymodal.base.progress import say
+    from polymodal.data.drawn import scenes as worlds
     from polymodal.data.sources import parse, world_options
-    from polymodal.errors import PolymodalError
-    from polymodal.jobs import say
 
     name, options = parse(world)
     if name == "birds":
@@ -96,8 +96,8 @@ def show(
         count: How many pictures.
         skip_bad: Leave out bad records of a folder.
     """
-    from polymodal.data.worlds import contact_sheet
-    from polymodal.jobs import say
+    from polymodal.base.progress import say
+    from polymodal.views.contact_sheet import contact_sheet
 
     chosen = split_of(data, split, skip_bad)
     contact_sheet(chosen, out, count=count)
@@ -123,10 +123,10 @@ def export(
     """
     import numpy as np
 
+    from polymodal.base.errors import PolymodalError
+    from polymodal.base.progress import say
     from polymodal.data.classes import Classed
     from polymodal.data.writing import write_pictures
-    from polymodal.errors import PolymodalError
-    from polymodal.jobs import say
 
     if count < 1:
         raise PolymodalError(f"--count must be 1 or more, not {count}.")
@@ -152,8 +152,8 @@ def export(
 
 def split_of(data: str, split: str, skip_bad: bool) -> "Dataset":
     """A split of a dataset, by name."""
+    from polymodal.base.errors import unknown
     from polymodal.data.sources import look_at
-    from polymodal.errors import unknown
 
     splits = look_at(data, skip_bad=skip_bad)
     if split not in splits:

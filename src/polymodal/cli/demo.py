@@ -12,7 +12,7 @@ def main(arguments: list[str]) -> None:
         Args:
             run: Where to leave the run and its report.html; killed, the same command goes on.
         """
-        from polymodal.demo import demo
+        from polymodal.studies.demo import demo
 
         demo(run)
 

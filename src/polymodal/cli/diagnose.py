@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 if TYPE_CHECKING:
     from torch import nn
 
+    from polymodal.base.tables import Table
     from polymodal.diagnosis.diagnosing import Diagnosis
     from polymodal.diagnosis.examination import Settings
-    from polymodal.tables import Table
 
 Measure = Literal["zeroshot", "tre", "parts", "heatmaps", "ratio"]
 
@@ -66,12 +66,13 @@ def main(arguments: list[str]) -> None:
 
 def report(encoders: Sequence[str], options: Diagnose) -> None:
     """Diagnose each, print, write."""
+    from polymodal.base.errors import PolymodalError
+    from polymodal.base.files import check_folder
+    from polymodal.base.progress import say
     from polymodal.diagnosis.comparison import Comparison
-    from polymodal.diagnosis.diagnosing import diagnose
-    from polymodal.diagnosis.opening import check
-    from polymodal.errors import PolymodalError
-    from polymodal.files import check_folder
-    from polymodal.jobs import open_data, say
+    from polymodal.diagnosis.encoder_opening import check
+    from polymodal.runs.jobs import open_data
+    from polymodal.views.diagnosis_report import diagnose, write_compared
 
     if not encoders:
         raise PolymodalError("Name a run, or the folder of a transformers model, to diagnose.")
@@ -111,14 +112,14 @@ def report(encoders: Sequence[str], options: Diagnose) -> None:
     print(", ".join(filter(None, [f"Measured on {data}", found[0].cut])))
     table(found).print()
     if len(found) > 1:
-        Comparison(found).write(together)
+        write_compared(Comparison(found), together)
         say(f"Wrote {together}/comparison.html.")
 
 
 def subjects(encoders: Sequence[str], options: Diagnose) -> "dict[str, str | nn.Module]":
     """All encoders by name, each run followed by itself untrained if that is asked for."""
-    from polymodal.diagnosis.opening import is_run, untrained
-    from polymodal.errors import PolymodalError
+    from polymodal.base.errors import PolymodalError
+    from polymodal.diagnosis.encoder_opening import is_run, untrained
 
     if options.untrained and not any(map(is_run, encoders)):
         raise PolymodalError(
@@ -135,7 +136,7 @@ def subjects(encoders: Sequence[str], options: Diagnose) -> "dict[str, str | nn.
 
 def table(found: "Sequence[Diagnosis]") -> "Table":
     """Metrics down, encoders across."""
-    from polymodal.tables import Table
+    from polymodal.base.tables import Table
 
     names = dict.fromkeys(name for one in found for name in one.metrics)
     rows = [
@@ -149,8 +150,8 @@ def settings(options: Diagnose) -> "Settings":
     """How each measure is taken."""
     from polymodal.diagnosis.examination import Settings
     from polymodal.diagnosis.locality import Probing
+    from polymodal.diagnosis.parts_ratio import Relating
     from polymodal.diagnosis.pointwise import Mining
-    from polymodal.diagnosis.ratio import Relating
 
     return Settings(
         fit=options.fit,
@@ -164,8 +165,8 @@ def settings(options: Diagnose) -> "Settings":
 
 def common_data(encoders: Sequence[str]) -> str:
     """The data of all runs, where the user names none."""
-    from polymodal.diagnosis.opening import own_data
-    from polymodal.errors import PolymodalError
+    from polymodal.base.errors import PolymodalError
+    from polymodal.diagnosis.encoder_opening import own_data
 
     found = sorted({data for encoder in encoders if (data := own_data(encoder))})
     if len(found) != 1:

@@ -24,9 +24,9 @@ def doctor() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from polymodal.files import cache_folder
-    from polymodal.hardware import hardware
-    from polymodal.runs import versions
+    from polymodal.base.files import cache_folder
+    from polymodal.base.hardware import hardware
+    from polymodal.runs.run_folder import versions
 
     table = Table(show_header=False, box=None, padding=(0, 2))
     for name, value in {**versions(), **hardware()}.items():

@@ -37,8 +37,9 @@ def main(arguments: list[str]) -> None:
             run: The run directory, or the name of a shipped model.
             options: What to score it on.
         """
-        from polymodal import jobs
-        from polymodal.tables import scores_table
+        from polymodal.base.progress import say
+        from polymodal.base.tables import scores_table
+        from polymodal.runs import jobs
 
         asked = asdict(options)
         out = asked.pop("out")
@@ -47,17 +48,17 @@ def main(arguments: list[str]) -> None:
         columns = found["scores"] | chance_column(found)
         scores_table(columns).print(f"{run} on {found['protocol']['data']}")
         for remark in [*found["symptoms"], *remarks(run, found)]:
-            jobs.say(remark)
+            say(remark)
         if out:
             write_scores(out, found)
-            jobs.say(f"Wrote {out}.")
+            say(f"Wrote {out}.")
 
     tyro.cli(evaluate, args=arguments, prog="polymodal evaluate")
 
 
 def check_ending(out: Path | None) -> None:
     """Refuse a file that is neither JSON nor CSV, before anything is computed for it."""
-    from polymodal.errors import PolymodalError
+    from polymodal.base.errors import PolymodalError
 
     if out and out.suffix not in (".json", ".csv"):
         raise PolymodalError(f"Scores are written as .json or .csv, but --out is {out}.")
@@ -68,7 +69,7 @@ def write_scores(out: Path, found: dict[str, Any]) -> None:
     import csv
     import io
 
-    from polymodal.files import write_json, write_text
+    from polymodal.base.files import write_json, write_text
 
     if out.suffix == ".json":
         write_json(out, found)
@@ -83,7 +84,7 @@ def write_scores(out: Path, found: dict[str, Any]) -> None:
 
 def chance_column(found: dict[str, Any]) -> dict[str, dict[str, float]]:
     """What guessing would score, as one more column, where the captions of a split were counted."""
-    from polymodal.metrics.retrieval import chance
+    from polymodal.metrics.recall import chance
 
     ((split, scores),) = found["scores"].items()
     counts = found["protocol"]["splits"][split]
@@ -98,8 +99,8 @@ def chance_column(found: dict[str, Any]) -> dict[str, dict[str, float]]:
 
 def remarks(run: Path, found: dict[str, Any]) -> list[str]:
     """In what the data are not those that the model was trained on, in plain words."""
-    from polymodal import models
-    from polymodal.runs import Run
+    from polymodal.runs import shipped as models
+    from polymodal.runs.run_folder import Run
 
     told = []
     ((split, scores),) = found["scores"].items()

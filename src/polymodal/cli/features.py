@@ -34,11 +34,10 @@ def main(arguments: list[str]) -> None:
             data: The dataset, named as in `polymodal train`.
             options: How.
         """
-        from polymodal import jobs
+        from polymodal.base.progress import say
+        from polymodal.runs import jobs
 
         jobs.compute_features(data, **vars(options))
-        jobs.say(
-            f"Next: polymodal train vse --data {data} --features {options.out} --run runs/NAME"
-        )
+        say(f"Next: polymodal train vse --data {data} --features {options.out} --run runs/NAME")
 
     tyro.cli(features, args=arguments, prog="polymodal features")

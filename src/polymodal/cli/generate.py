@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 if TYPE_CHECKING:
-    from polymodal.report.sheet import Row
+    from polymodal.views.picture_sheet import Row
 
 HELP = """\
 Draw pictures of what a text says, or pictures and texts from nothing, by a trained model.
@@ -82,9 +82,9 @@ def draw(
     """Draw, write, and say what was drawn."""
     check(bool(text), by, prior, seed)
     check_out(out, count * max(len(text), 1))
-    from polymodal.jobs import say
-    from polymodal.loading import load_for
-    from polymodal.report.sheet import Row
+    from polymodal.base.progress import say
+    from polymodal.runs.loading import load_for
+    from polymodal.views.picture_sheet import Row
 
     system = load_for("generate", run, device)
     if text:
@@ -107,7 +107,7 @@ def draw(
 
 def check(told: bool, by: str | None, prior: str | None, seed: int) -> None:
     """Refuse what would mean nothing."""
-    from polymodal.errors import PolymodalError
+    from polymodal.base.errors import PolymodalError
 
     if by and not told:
         raise PolymodalError("--by says how a text is drawn: give a --text, or leave out --by.")
@@ -129,7 +129,7 @@ def is_folder(out: str) -> bool:
 
 def check_out(out: str, count: int) -> None:
     """Refuse a place that pictures cannot go to, before they are drawn."""
-    from polymodal.errors import PolymodalError
+    from polymodal.base.errors import PolymodalError
 
     if is_folder(out):
         if Path(out).is_dir() and any(Path(out).iterdir()):
@@ -147,8 +147,8 @@ def check_out(out: str, count: int) -> None:
 
 def write_sheet(out: Path, rows: "Sequence[Row]", foot: str) -> None:
     """Write all as one picture."""
-    from polymodal.files import write_bytes
-    from polymodal.report.sheet import sheet
+    from polymodal.base.files import write_bytes
+    from polymodal.views.picture_sheet import sheet
 
     write_bytes(out, sheet(rows, foot))
 

@@ -28,7 +28,7 @@ class Indexing:
 def main(arguments: list[str]) -> None:
     import tyro
 
-    from polymodal.search.settings import Settings
+    from polymodal.search.index_settings import Settings
 
     flat: Any = tyro.conf.arg(name="")
 
@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> None:
             options: What to index.
             settings: How it is searched.
         """
-        from polymodal.indexing import index_run
+        from polymodal.runs.index_building import index_run
 
         index_run(run, settings=settings, **asdict(options)).close()
 

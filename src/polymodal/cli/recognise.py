@@ -46,8 +46,8 @@ def tell(
     device: str,
 ) -> None:
     """Print a line a picture."""
-    from polymodal.errors import PolymodalError
-    from polymodal.loading import load_for
+    from polymodal.base.errors import PolymodalError
+    from polymodal.runs.loading import load_for
 
     if among and unseen:
         raise PolymodalError("--among and --unseen both say what is possible: give one of them.")

@@ -52,9 +52,9 @@ class Reproduce:
 def main(arguments: list[str]) -> None:
     import tyro
 
-    from polymodal import studies
     from polymodal.cli import listing
-    from polymodal.reproduction import reproduce
+    from polymodal.studies import study as studies
+    from polymodal.studies.reproduction import reproduce
 
     if not arguments or arguments[0] in ("-h", "--help"):
         print(HELP.format(studies=listing({s: studies.named(s).about for s in studies.names()})))

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 if TYPE_CHECKING:
-    from polymodal.results import Results
+    from polymodal.studies.result_files import Results
 
 
 def main(arguments: list[str]) -> None:
@@ -25,9 +25,9 @@ def main(arguments: list[str]) -> None:
             page: Rewrite the tables of this page that name their result file, run from the root
                 of the repository.
         """
-        from polymodal import results as store
-        from polymodal.errors import PolymodalError
-        from polymodal.jobs import say
+        from polymodal.base.errors import PolymodalError
+        from polymodal.base.progress import say
+        from polymodal.studies import result_files as store
 
         if not files and not page:
             raise PolymodalError("Name a result file, such as results/SYSTEM/STUDY.json.")
@@ -49,7 +49,7 @@ def main(arguments: list[str]) -> None:
 
 def usual(found: "Results") -> tuple[str, ...] | None:
     """The metrics of a study's own table that a file has, where it is one of our studies; else all."""
-    from polymodal import studies
+    from polymodal.studies import study as studies
 
     if found.study not in studies.names():
         return None

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 if TYPE_CHECKING:
+    from polymodal.base.tables import Table
     from polymodal.search import Answer
-    from polymodal.tables import Table
 
 LONGEST = 60
 """Characters of a caption that a table shows."""
@@ -73,12 +73,13 @@ def answer(
     **how: Any,
 ) -> None:
     """Ask, print, write."""
-    from polymodal.files import write_json
+    from polymodal.base.files import write_json
     from polymodal.search import open_index
 
     with open_index(folder) as index:  # before what is slow to import: it may not be there
-        from polymodal.indexing import ask_index, write_page
-        from polymodal.jobs import say
+        from polymodal.base.progress import say
+        from polymodal.runs.index_asking import ask_index
+        from polymodal.views.answer_page import write_page
 
         found = ask_index(index, texts=queries, images=image, where=conditions(where), **how)
     for one in found:
@@ -100,7 +101,7 @@ def conditions(where: Sequence[str]) -> dict[str, str]:
     >>> conditions(["split=test", "name=a=b"])
     {'split': 'test', 'name': 'a=b'}
     """
-    from polymodal.errors import PolymodalError
+    from polymodal.base.errors import PolymodalError
 
     found: dict[str, str] = {}
     for text in where:
@@ -115,7 +116,7 @@ def conditions(where: Sequence[str]) -> dict[str, str]:
 
 def table(answer: "Answer") -> "Table":
     """The hits of one query."""
-    from polymodal.tables import Table
+    from polymodal.base.tables import Table
 
     rows = []
     for place, hit in enumerate(answer, 1):

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from polymodal import systems
+from polymodal.base.errors import unknown
 from polymodal.cli import listing
-from polymodal.errors import unknown
 
 HELP = """\
 Train a system on a dataset and leave a run directory.
@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> None:
     if name not in systems.names():
         raise unknown("system", name, systems.names())
     where, model, training = parse(name, rest)
-    from polymodal.jobs import train
+    from polymodal.runs.jobs import train
 
     train(name, model, training, **vars(where))
 
@@ -65,8 +65,8 @@ def parse(name: str, arguments: list[str]) -> tuple[Where, Any, Any]:
     """Flags over the settings of --config over those of the run of --init over defaults."""
     import tyro
 
-    from polymodal.runs import read_yaml
-    from polymodal.training import Training
+    from polymodal.runs.run_folder import read_yaml
+    from polymodal.training.training_config import Training
 
     module = systems.named(name)
     file, arguments = taken("--config", "the name of a YAML file", arguments)
@@ -101,7 +101,7 @@ def taken(flag: str, what: str, arguments: list[str]) -> tuple[str | None, list[
     >>> taken("--init", "a run directory", ["--lr", "1", "--init=runs/a"])
     ('runs/a', ['--lr', '1'])
     """
-    from polymodal.errors import PolymodalError
+    from polymodal.base.errors import PolymodalError
 
     for place, argument in enumerate(arguments):
         name, equals, value = argument.partition("=")
@@ -116,9 +116,9 @@ def taken(flag: str, what: str, arguments: list[str]) -> tuple[str | None, list[
 
 def model_of(init: Path, name: str, kind: Any) -> dict[str, Any]:
     """The model settings of a run to start from; where it learned from features, with their encoder."""
-    from polymodal.config import from_settings, to_settings
-    from polymodal.errors import PolymodalError
-    from polymodal.runs import Run
+    from polymodal.base.config import from_settings, to_settings
+    from polymodal.base.errors import PolymodalError
+    from polymodal.runs.run_folder import Run
 
     run = Run(init)
     if run.config["system"] != name:
@@ -135,7 +135,7 @@ def defaults(command: Any, model: Any, training: Any, settings: dict[str, Any]) 
     """The command's default values: those of a settings file, laid out as a run's config.yaml."""
     import tyro
 
-    from polymodal.config import from_settings
+    from polymodal.base.config import from_settings
 
     settings = dict(settings)
     path = str(settings.pop("", ""))

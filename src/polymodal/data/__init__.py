@@ -1,6 +1,18 @@
 """Datasets by name: embedded worlds, drawn sets, folders of your own."""
 
+import importlib
+from typing import Any
+
 from polymodal.data.records import Caption, Dataset, Phrase, Record, Scene, Thing
 from polymodal.data.sources import open_splits
 
 __all__ = ["Caption", "Dataset", "Phrase", "Record", "Scene", "Thing", "open_splits"]
+
+WORLDS = {"worlds": "polymodal.data.drawn.scenes", "birds": "polymodal.data.drawn.birds"}
+
+
+def __getattr__(name: str) -> Any:
+    """`from polymodal.data import worlds`, and `birds`: brought in when they are asked for."""
+    if name in WORLDS:
+        return importlib.import_module(WORLDS[name])
+    raise AttributeError(f"module 'polymodal.data' has no attribute {name!r}")

@@ -6,8 +6,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float, Float32, Int64
 
+from polymodal.base.errors import PolymodalError
 from polymodal.data.records import Dataset
-from polymodal.errors import PolymodalError
 
 
 @runtime_checkable

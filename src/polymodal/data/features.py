@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Float32, UInt8
 
-from polymodal import files
+from polymodal.base import files
+from polymodal.base.errors import PolymodalError
+from polymodal.base.progress import progress_bar
 from polymodal.data.records import Caption, Dataset, Images, Record
-from polymodal.errors import PolymodalError
 
 Extract = Callable[[UInt8[np.ndarray, "b h w 3"]], Float[np.ndarray, "b d"]]
 
@@ -177,22 +178,20 @@ def _extract(
     progress: bool,
 ) -> None:
     """Compute every block that is not there yet, each written whole."""
-    from rich.progress import Progress
-
-    with Progress(disable=not progress) as bar:
-        task = bar.add_task("Computing features", total=sum(map(len, splits.values())))
+    count = sum(map(len, splits.values()))
+    with progress_bar("Computing features", count, shown=progress) as advance:
         for name, split in splits.items():
             for start in range(0, len(split), _ROWS):
                 path = _part(parts, name, start)
                 stop = min(start + _ROWS, len(split))
                 if path.exists():
-                    bar.advance(task, stop - start)
+                    advance(stop - start)
                     continue
                 rows = []
                 for at in range(start, stop, batch_size):
                     indices = range(at, min(at + batch_size, stop))
                     rows.append(_rows(extract(split.images(indices)), indices, name, dtype))
-                    bar.advance(task, len(indices))
+                    advance(len(indices))
                 with files.atomic(path) as file:
                     np.save(file, np.concatenate(rows))
 

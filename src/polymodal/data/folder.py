@@ -11,14 +11,14 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from polymodal import files
-from polymodal.data import pictures
+from polymodal.base import files
+from polymodal.base.errors import PolymodalError, unknown
+from polymodal.data import image_files as pictures
 from polymodal.data.formats import read_entries
+from polymodal.data.formats.archive import Source, find, open_source
 from polymodal.data.formats.entry import Entry, Flaw
-from polymodal.data.formats.source import Source, find, open_source
 from polymodal.data.formats.verified import Verified
 from polymodal.data.records import Caption, Images, Record
-from polymodal.errors import PolymodalError, unknown
 
 SPLITS = ("train", "val", "test")
 

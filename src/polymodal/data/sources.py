@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from polymodal.base.errors import PolymodalError, unknown
 from polymodal.data.records import Dataset
-from polymodal.errors import PolymodalError, unknown
 
 TRAILING = re.compile(r"(?:,splits=(?:[^,]|,(?![a-z_]+=))*|,[a-z_]+=[^,/]*)*$")
 """Options at the end of a name; only that of `splits`, a path, may have / and a comma in it."""
@@ -33,8 +33,8 @@ def parse(spec: str) -> tuple[str, dict[str, str]]:
 
 def open_splits(spec: str, *, skip_bad: bool = False) -> Mapping[str, Dataset]:
     """The splits of a dataset by name; a world is drawn into the cache on first use."""
-    from polymodal.data.worlds import open_drawn, open_world
-    from polymodal.data.zeroshot import READERS
+    from polymodal.data.class_folder import READERS
+    from polymodal.data.drawn.scenes import open_drawn, open_world
 
     name, options = parse(spec)
     if name.startswith("folder:"):
@@ -60,7 +60,7 @@ def open_splits(spec: str, *, skip_bad: bool = False) -> Mapping[str, Dataset]:
 
 def look_at(spec: str, *, skip_bad: bool = False) -> Mapping[str, Dataset]:
     """The same splits, a world drawn on the fly: for a look at some of its images."""
-    from polymodal.data.worlds import WORLDS, named
+    from polymodal.data.drawn.scenes import WORLDS, named
 
     name, options = parse(spec)
     if name in WORLDS:
@@ -81,7 +81,7 @@ def open_own(path: str, options: Mapping[str, str], skip_bad: bool) -> Mapping[s
 
 def open_birds(options: Mapping[str, str]) -> Mapping[str, Dataset]:
     """The world of birds, whose images are drawn whenever they are asked for."""
-    from polymodal.data import birds
+    from polymodal.data.drawn import birds
 
     return birds.named(**{name: number(name, text) for name, text in options.items()}).splits()
 
@@ -90,7 +90,7 @@ def open_zeroshot(
     kind: str, path: str, options: Mapping[str, str], skip_bad: bool
 ) -> Mapping[str, Dataset]:
     """A zero-shot dataset in its own files, with its splits in theirs."""
-    from polymodal.data.zeroshot import open_classes
+    from polymodal.data.class_folder import open_classes
 
     for option in options:
         if option not in ("splits", "size", "fold"):
@@ -115,8 +115,8 @@ def world_options(name: str, options: Mapping[str, str]) -> dict[str, Any]:
     >>> world_options("scenes", {"count": "100", "hold_out": "purple cylinder+red cube"})
     {'name': 'scenes', 'train': 80, 'val': 10, 'test': 10, 'hold_out': ('purple cylinder', 'red cube')}
     """
-    from polymodal.data.worlds import WORLDS
-    from polymodal.data.zeroshot import READERS
+    from polymodal.data.class_folder import READERS
+    from polymodal.data.drawn.scenes import WORLDS
 
     if name not in WORLDS:
         known = [*WORLDS, "birds", "folder:PATH", *(f"{k}:PATH" for k in READERS)]

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polymodal import files
-from polymodal.errors import PolymodalError
+from polymodal.base import files
+from polymodal.base.errors import PolymodalError
 
 if TYPE_CHECKING:
     from jaxtyping import Int64

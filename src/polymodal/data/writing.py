@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import UInt8
 from PIL import Image
 
-from polymodal.files import write_bytes, write_text
+from polymodal.base.files import write_bytes, write_text
 
 
 def write_pictures(

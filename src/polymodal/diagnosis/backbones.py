@@ -8,11 +8,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from polymodal.base.errors import PolymodalError
 from polymodal.diagnosis.encoders import Encoder, of_module
 from polymodal.diagnosis.windows import cell
-from polymodal.errors import PolymodalError
-from polymodal.nn.encoders import ANY_SIZE
-from polymodal.nn.images import Backbone, describe_backbone
+from polymodal.nn.image_encoders import Backbone, describe_backbone
+from polymodal.nn.named_encoders import ANY_SIZE
 
 
 def of_backbone(source: str, pixels: int, device: torch.device) -> Encoder:

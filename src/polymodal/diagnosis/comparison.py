@@ -4,14 +4,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from polymodal import files
 from polymodal.diagnosis.diagnosing import Diagnosis
-from polymodal.diagnosis.ratio import correlation
+from polymodal.diagnosis.parts_ratio import correlation
 
 AGAINST = ("tre_ratio", "parts_f1")
 """What is set against zero-shot accuracy (003, Figs 4.5 and 4.2)."""
@@ -52,11 +50,3 @@ class Comparison:
             "against zsl_top1": told,
             "encoders": [each.to_json() for each in self.diagnoses],
         }
-
-    def write(self, folder: Path | str) -> None:
-        """Write comparison.json and comparison.html."""
-        from polymodal.report.diagnosis import write_comparison
-
-        folder = Path(folder)
-        files.write_json(folder / "comparison.json", self.to_json())
-        write_comparison(folder / "comparison.html", self)

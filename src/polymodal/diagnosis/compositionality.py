@@ -16,8 +16,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from polymodal.diagnosis.watching import watched
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
+from polymodal.base.progress import watched
 
 STEPS, HELD = 10, 5
 """Steps between two looks at a number, for which a device must wait; and of how many classes one is held

@@ -7,17 +7,16 @@ from typing import Any
 
 from torch import nn
 
-from polymodal import files
+from polymodal.base.errors import PolymodalError, unknown
 from polymodal.data.records import Dataset
+from polymodal.diagnosis.encoder_opening import opened
 from polymodal.diagnosis.encoders import Encoder
 from polymodal.diagnosis.examination import Examination, Sample, Settings
 from polymodal.diagnosis.measuring import MEASURES
-from polymodal.diagnosis.opening import opened
-from polymodal.diagnosis.overlays import draw_sheet
-from polymodal.diagnosis.ratio import Trend
-from polymodal.errors import PolymodalError, unknown
-from polymodal.jobs import open_data
-from polymodal.runs import versions
+from polymodal.diagnosis.overlays import HeatmapRow, heatmap_rows
+from polymodal.diagnosis.parts_ratio import Trend
+from polymodal.runs.jobs import open_data
+from polymodal.runs.run_folder import versions
 
 WIDE = 0.05
 """A deviation of TRE ratios over restarts that is worth a word: with enough images it is about 0.01."""
@@ -36,8 +35,8 @@ class Diagnosis:
     """All that two diagnoses must share to be compared."""
     trends: Mapping[str, Trend] = field(default_factory=dict)
     """The parts ratio as images are more alike, by attributes and by SSIM."""
-    sheet: bytes | None = field(default=None, repr=False)
-    """The heatmaps as PNG."""
+    heatmaps: Sequence[HeatmapRow] = field(default=(), repr=False)
+    """Pictures under the scores of their places."""
 
     @property
     def cut(self) -> str:
@@ -80,18 +79,6 @@ class Diagnosis:
             "versions": versions(),
         }
 
-    def write(self, folder: Path | str) -> None:
-        """Write diagnosis.json, report.html and, where heatmaps were drawn, heatmaps.png."""
-        from polymodal.report.diagnosis import write_diagnosis
-
-        folder = Path(folder)
-        files.write_json(folder / "diagnosis.json", self.to_json())
-        if self.sheet:
-            files.write_bytes(folder / "heatmaps.png", self.sheet)
-        else:  # those of an earlier diagnosis are not of this one
-            (folder / "heatmaps.png").unlink(missing_ok=True)
-        write_diagnosis(folder / "report.html", self)
-
 
 def diagnose(
     encoder: nn.Module | Encoder | Path | str,
@@ -132,7 +119,7 @@ def diagnose(
         skipped=skipped,
         protocol=protocol(examination),
         trends=examination.relation.trends() if "ratio" in chosen else {},
-        sheet=draw_sheet(examination) if "heatmaps" in chosen else None,
+        heatmaps=heatmap_rows(examination) if "heatmaps" in chosen else (),
     )
 
 

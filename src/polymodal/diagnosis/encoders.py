@@ -9,10 +9,10 @@ from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
+from polymodal.base.errors import PolymodalError
 from polymodal.diagnosis.windows import cell, measured
-from polymodal.errors import PolymodalError
 from polymodal.nn.scratch import Window
-from polymodal.recognition import Learner
+from polymodal.systems.zeroshot import Learner
 
 
 @dataclass(frozen=True)

@@ -9,19 +9,14 @@ import torch
 from jaxtyping import Bool, Float, Int64, UInt8
 from torch import Tensor
 
+from polymodal.base.errors import PolymodalError
+from polymodal.base.progress import watched
 from polymodal.data.classes import Classed
 from polymodal.data.records import Dataset
 from polymodal.diagnosis.compositionality import Fit
 from polymodal.diagnosis.encoders import Encoder, Looked
 from polymodal.diagnosis.locality import SQUARE, Probing, part_maps
-from polymodal.diagnosis.pointwise import (
-    Mining,
-    Statistics,
-    fit_statistics,
-    normalised,
-    score_maps,
-)
-from polymodal.diagnosis.ratio import (
+from polymodal.diagnosis.parts_ratio import (
     Relating,
     Relation,
     attribute_likeness,
@@ -29,8 +24,7 @@ from polymodal.diagnosis.ratio import (
     parts_ratio,
     pixel_likeness,
 )
-from polymodal.diagnosis.watching import watched
-from polymodal.errors import PolymodalError
+from polymodal.diagnosis.pointwise import Mining, Statistics, fit_statistics, normalised, score_maps
 
 BLOCK = 128
 """Pictures that are encoded at once."""

@@ -11,8 +11,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from polymodal.diagnosis.watching import watched
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
+from polymodal.base.progress import watched
 from polymodal.nn.scratch import Window
 
 SQUARE = 10

@@ -1,21 +1,19 @@
 """The measures of an encoder: each takes an examination, and gives scores by name."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, Literal
 
 import torch
 
+from polymodal.base.errors import PolymodalError
 from polymodal.data.records import Dataset
 from polymodal.diagnosis.compositionality import Described, tre_ratio
 from polymodal.diagnosis.encoders import as_encoder
 from polymodal.diagnosis.examination import Examination, Settings
 from polymodal.diagnosis.locality import Located, parts_f1
-from polymodal.diagnosis.overlays import write_sheet
 from polymodal.diagnosis.pointwise import information
-from polymodal.errors import PolymodalError
-from polymodal.metrics.zeroshot import top1
-from polymodal.recognition.prototypes import Fitting, cosines, cosines_about, fitted, ridge
+from polymodal.metrics.class_accuracy import top1
+from polymodal.systems.zeroshot.prototypes import Fitting, cosines, cosines_about, fitted, ridge
 
 Splits = Mapping[str, Dataset] | Dataset
 
@@ -23,17 +21,6 @@ Splits = Mapping[str, Dataset] | Dataset
 def parts_scores(system: Any, splits: Splits, how: Settings | None = None) -> dict[str, float]:
     """The F1 of parts told from local features (003, §4.4.2)."""
     return parts(examine(system, splits, "parts", how))
-
-
-def heatmaps(
-    system: Any, splits: Splits, out: Path, how: Settings | None = None
-) -> dict[str, float]:
-    """A sheet of heatmaps of pointwise mutual information (003, §4.4.3, Fig. 4.4) as PNG; the information
-    in nats and, where parts are known, their ratio and what it goes with (§4.5.2)."""
-    found = examine(system, splits, "heatmaps", how)
-    write_sheet(found, out)
-    scores = mined(found)
-    return scores if found.lacking("ratio") else scores | ratio(found)
 
 
 def examine(system: Any, splits: Splits, measure: str, how: Settings | None) -> Examination:

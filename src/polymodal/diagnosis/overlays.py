@@ -1,38 +1,33 @@
 """Heatmaps over pictures: where one image has what another's global feature says (003, Fig. 4.4)."""
 
 import itertools
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
-from polymodal import files
 from polymodal.data.classes import in_words
+from polymodal.data.records import Images
 from polymodal.diagnosis.encoders import Encoder
 from polymodal.diagnosis.examination import Examination
 from polymodal.diagnosis.pointwise import normalised, score_maps
-from polymodal.report.sheet import Row, sheet
 
 ROWS, TARGETS = 4, 3
 """Images whose global features are asked about, and images that each is compared with."""
 
-FOOT = (
-    "Left, the image whose global feature is compared with every local one of the others; of each of "
-    "these the picture under its scores, from its least to its highest, and the scores alone, "
-    "of all in one scale. Yellow is high."
-)
+
+@dataclass(frozen=True, kw_only=True)
+class HeatmapRow:
+    """An image whose global feature is asked about, and others, each under its scores and these alone."""
+
+    images: Images
+    captions: tuple[str, ...]
 
 
-def write_sheet(found: Examination, out: Path) -> None:
-    """Write a sheet of heatmaps as PNG."""
-    files.write_bytes(Path(out), draw_sheet(found))
-
-
-def draw_sheet(found: Examination) -> bytes:
-    """A sheet of heatmaps: rows of one image, and of others of its class and of other classes, under
-    their scores."""
+def heatmap_rows(found: Examination) -> list[HeatmapRow]:
+    """Rows of one image, and of others of its class and of other classes, under their scores."""
     pairs = shown_pairs(found.test.labels)
     scores = score_maps(found.statistics, found.asked, pairs).cpu()
     lowest, highest = scores.min(), scores.max()
@@ -50,8 +45,8 @@ def draw_sheet(found: Examination) -> bytes:
             )
             tiles += [(0.45 * picture + 0.55 * above).astype(np.uint8), below]
             captions += [name(found, target), f"{scores[pair].mean():.1f} nats in the mean"]
-        rows.append(Row(images=np.stack(tiles), captions=captions))
-    return sheet(rows, FOOT)
+        rows.append(HeatmapRow(images=np.stack(tiles), captions=tuple(captions)))
+    return rows
 
 
 def shown_pairs(labels: Int[Tensor, " n"]) -> Int[Tensor, "k 2"]:

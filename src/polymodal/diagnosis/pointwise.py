@@ -14,11 +14,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from polymodal.base.errors import PolymodalError
+from polymodal.base.progress import watched
 from polymodal.diagnosis.encoders import Looked
 from polymodal.diagnosis.locality import moments
-from polymodal.diagnosis.watching import watched
-from polymodal.errors import PolymodalError
-from polymodal.information import donsker_varadhan, soft_clip
+from polymodal.maths.information import donsker_varadhan, soft_clip
 from polymodal.nn import critics
 
 CHECKS, MOST = 20, 256

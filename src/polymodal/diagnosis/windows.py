@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 from polymodal.nn.scratch import Window
 
 ROWS = 8

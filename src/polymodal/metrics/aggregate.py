@@ -13,10 +13,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from polymodal.errors import PolymodalError
-from polymodal.gaussian import DiagonalGaussian
+from polymodal.base.errors import PolymodalError
+from polymodal.maths.diagonal_gaussian import DiagonalGaussian
+from polymodal.maths.similarity import hold, mahalanobis
 from polymodal.metrics.estimates import Estimate, over_samples
-from polymodal.similarity import hold, mahalanobis
 
 NUMBERS = 2**25
 """How many of the log-densities of samples under posteriors are in memory at once."""

@@ -10,7 +10,7 @@ import math
 from jaxtyping import Float
 from torch import Tensor
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 from polymodal.metrics.estimates import Estimate, mean, over_samples
 
 

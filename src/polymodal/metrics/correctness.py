@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 from polymodal.metrics.estimates import mean
 
 RELATION = "relation"

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 
 NUMBERS = 2**24
 """How many values are sorted at once."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from jaxtyping import Float
 from torch import Tensor
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 
 
 @dataclass(frozen=True, kw_only=True)

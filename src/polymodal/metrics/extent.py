@@ -7,8 +7,8 @@ taken: `scores[item, image, text]`, where 0 is the crop and 1 the whole. Chance 
 from jaxtyping import Float
 from torch import Tensor
 
-from polymodal.errors import PolymodalError
-from polymodal.similarity import slack
+from polymodal.base.errors import PolymodalError
+from polymodal.maths.similarity import slack
 
 CROP, WHOLE = 0, 1
 

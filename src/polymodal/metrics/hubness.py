@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from polymodal.similarity import Measure, top_k, turned
+from polymodal.maths.similarity import Measure, top_k, turned
 
 BAD = 1.5
 """A skewness this far above chance is called by its name."""
@@ -23,7 +23,7 @@ def k_occurrence(
 ) -> Int[Tensor, " n"]:
     """How many queries have each item among their k first; items are scored by blocks.
 
-    >>> from polymodal.similarity import cosine
+    >>> from polymodal.maths.similarity import cosine
     >>> k_occurrence(cosine, torch.eye(3), torch.tensor([[1.0, 1, 1], [1, 0, 0], [-1, -1, -1]]), k=1)
     tensor([2, 1, 0])
     """

@@ -10,9 +10,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from polymodal.errors import PolymodalError
-from polymodal.similarity import Measure, hold, slack, turned
-from polymodal.similarity.retrieval import columns
+from polymodal.base.errors import PolymodalError
+from polymodal.maths.similarity import Measure, hold, slack, turned
+from polymodal.maths.similarity.ranks import columns
 
 Relevance = Tensor | Callable[[slice], Tensor]
 """Which items are right for which queries, m×n booleans: whole, or some queries' rows when asked."""
@@ -56,7 +56,7 @@ def precision(
 def r_precision(measure: Measure, queries: Any, items: Any, relevant: Relevance) -> float:
     """The percentage of right ones among the first R, averaged over queries with R right answers each.
 
-    >>> from polymodal.similarity import cosine
+    >>> from polymodal.maths.similarity import cosine
     >>> items = torch.tensor([[1.0, 0.0], [1.0, 0.5], [1.0, 1.0], [0.0, 1.0]])
     >>> r_precision(cosine, items[:1], items, torch.tensor([[True, False, True, False]]))
     50.0
@@ -69,7 +69,7 @@ def map_at_r(measure: Measure, queries: Any, items: Any, relevant: Relevance) ->
 
     In percent. Unlike `r_precision` it sees the order among the first R.
 
-    >>> from polymodal.similarity import cosine
+    >>> from polymodal.maths.similarity import cosine
     >>> items = torch.tensor([[1.0, 0.0], [1.0, 0.5], [1.0, 1.0], [0.0, 1.0]])
     >>> map_at_r(cosine, items[:1], items, torch.tensor([[False, True, True, False]]))
     25.0

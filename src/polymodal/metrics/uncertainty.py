@@ -12,9 +12,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from polymodal.errors import PolymodalError
-from polymodal.gaussian import DiagonalGaussian, check_range
-from polymodal.similarity import slack
+from polymodal.base.errors import PolymodalError
+from polymodal.maths.diagonal_gaussian import DiagonalGaussian, check_range
+from polymodal.maths.similarity import slack
 
 STUCK = 0.95
 """More than this share of the variances at a bound is a collapse."""

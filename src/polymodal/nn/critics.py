@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear, normalize
 from torch.utils.checkpoint import checkpoint
 
-from polymodal.errors import PolymodalError, unknown
+from polymodal.base.errors import PolymodalError, unknown
 from polymodal.nn.dense import dense
 
 

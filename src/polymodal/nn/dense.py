@@ -3,7 +3,7 @@
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from polymodal.gaussian import DiagonalGaussian, squashed
+from polymodal.maths.diagonal_gaussian import DiagonalGaussian, squashed
 from polymodal.nn.renorm import Norm, normalised
 
 LOW, HIGH = 1e-5, 1e5

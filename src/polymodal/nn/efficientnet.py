@@ -11,7 +11,7 @@ from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 from torch.nn import functional
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 
 STAGES = (
     # repeats, kernel, stride, expansion, channels

@@ -15,8 +15,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.distributions import Transform
 
-from polymodal.errors import PolymodalError
-from polymodal.gaussian import DiagonalGaussian
+from polymodal.base.errors import PolymodalError
+from polymodal.maths.diagonal_gaussian import DiagonalGaussian
 
 Univariate = Callable[[Tensor], Transform]
 """From the parameters of each element, along the last axis, to its transform from noise to z."""

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 
 
 def take_weights(model: Any, source: str) -> None:

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 
 LOCAL = 3
 """After how many layers the local features are taken."""

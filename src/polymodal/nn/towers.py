@@ -8,9 +8,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from polymodal.errors import PolymodalError
-from polymodal.gaussian import DiagonalGaussian
-from polymodal.nn.images import Standardised, width
+from polymodal.base.errors import PolymodalError
+from polymodal.maths.diagonal_gaussian import DiagonalGaussian
+from polymodal.nn.image_encoders import Standardised, width
 
 
 class Points(nn.Module):

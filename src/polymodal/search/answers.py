@@ -6,11 +6,11 @@ from typing import Any, overload
 
 import torch
 
-from polymodal.gaussian import DiagonalGaussian
+from polymodal.maths.diagonal_gaussian import DiagonalGaussian
+from polymodal.maths.similarity import Embeddings
 from polymodal.search.facing import Side, other
 from polymodal.search.index import Index
 from polymodal.search.sureness import Signal, Sureness, signals
-from polymodal.similarity import Embeddings
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,9 +4,9 @@ from typing import Literal
 
 import torch
 
-from polymodal.gaussian import DiagonalGaussian
-from polymodal.similarity import Embeddings, Measure, measure, turned
-from polymodal.similarity.kinds import kind_of
+from polymodal.maths.diagonal_gaussian import DiagonalGaussian
+from polymodal.maths.similarity import Embeddings, Measure, measure, turned
+from polymodal.maths.similarity.kinds import kind_of
 
 Side = Literal["image", "caption"]
 SIDES: tuple[Side, Side] = ("image", "caption")

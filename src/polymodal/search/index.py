@@ -8,18 +8,18 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from polymodal.errors import PolymodalError, unknown
+from polymodal.base.errors import PolymodalError, unknown
+from polymodal.maths.similarity import Embeddings, Lifting, measure, top_k
+from polymodal.maths.similarity.kinds import check
 from polymodal.search import nearest, remote
 from polymodal.search.facing import SIDES, Side, asked_first, facing
+from polymodal.search.index_settings import EXACT, Settings
 from polymodal.search.items import Filter, Items
 from polymodal.search.nearest import Nearest
 from polymodal.search.origin import Origin
 from polymodal.search.remote import Remote
-from polymodal.search.settings import EXACT, Settings
 from polymodal.search.sureness import Calibration
 from polymodal.search.tensors import unfinite
-from polymodal.similarity import Embeddings, Lifting, measure, top_k
-from polymodal.similarity.kinds import check
 
 Found = tuple[Float[Tensor, "m k"], Int[Tensor, "m k"]]
 """Scores and places of the hits of each query, best first."""

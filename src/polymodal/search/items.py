@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from polymodal.errors import PolymodalError, unknown
+from polymodal.base.errors import PolymodalError, unknown
 
 SHOWN = 10
 """Values that an error lists."""

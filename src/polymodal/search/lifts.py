@@ -14,11 +14,11 @@ import torch
 from jaxtyping import Float, Float32, Int
 from torch import Tensor
 
-from polymodal.gaussian import DiagonalGaussian
+from polymodal.maths.diagonal_gaussian import DiagonalGaussian
+from polymodal.maths.similarity import Embeddings, centre, lifting
+from polymodal.maths.similarity.lifting import Metric
 from polymodal.search.facing import Side, facing, other
 from polymodal.search.spheres import Sphere, sphere, toward
-from polymodal.similarity import Embeddings, centre, lifting
-from polymodal.similarity.lifting import Metric
 
 BYTES = 2**24
 """The most that a block of lifted vectors takes."""

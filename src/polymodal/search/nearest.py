@@ -10,12 +10,12 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
+from polymodal.maths.similarity import Embeddings
 from polymodal.search.facing import Side
+from polymodal.search.index_settings import Settings
 from polymodal.search.items import Filter
 from polymodal.search.lifts import ItemLift, QueryLift
-from polymodal.search.settings import Settings
-from polymodal.similarity import Embeddings
 
 LEAST = 39
 """Items a list of IVF has in the mean, or more: fewer make poor lists, FAISS says."""

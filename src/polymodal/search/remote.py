@@ -15,15 +15,15 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from polymodal.maths.similarity import Embeddings
 from polymodal.search.facing import Side
+from polymodal.search.index_settings import Settings
 from polymodal.search.items import Filter, Items
 from polymodal.search.lifts import ItemLift, QueryLift
 from polymodal.search.milvus import MilvusStore, Rows
 from polymodal.search.milvus.store import MOST
 from polymodal.search.origin import fingerprint
-from polymodal.search.settings import Settings
 from polymodal.search.tensors import by_name
-from polymodal.similarity import Embeddings
 
 COLLECTION = "polymodal"
 """The name of a collection, where the store does not give one."""

@@ -14,10 +14,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from polymodal.errors import PolymodalError
-from polymodal.gaussian import DiagonalGaussian
+from polymodal.base.errors import PolymodalError
+from polymodal.maths.diagonal_gaussian import DiagonalGaussian
+from polymodal.maths.similarity import Embeddings, measure, ranks, top_k
 from polymodal.search.facing import Side, asked_first, other
-from polymodal.similarity import Embeddings, measure, ranks, top_k
 
 WORDS = ((0.75, "sure"), (0.5, "fairly sure"), (0.25, "unsure"), (0.0, "guessing"))
 """The word for a chance of this much or more."""

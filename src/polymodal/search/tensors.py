@@ -6,10 +6,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from polymodal import files
-from polymodal.errors import PolymodalError
-from polymodal.gaussian import DiagonalGaussian
-from polymodal.similarity import Embeddings, joined
+from polymodal.base import files
+from polymodal.base.errors import PolymodalError
+from polymodal.maths.diagonal_gaussian import DiagonalGaussian
+from polymodal.maths.similarity import Embeddings, joined
 
 ROWS = 1024
 """Items of a part: the most that is lost when the embedding is killed."""

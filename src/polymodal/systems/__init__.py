@@ -1,51 +1,35 @@
-"""The systems, one file (or package) each: its frozen `Config`, what it learns from data, its build.
+"""The systems, one package a task, one module a system: its frozen `Config`, its `learn`, its `build`.
 
-A system's module has
+A system's module, `systems/TASK/NAME.py`, has
 - `Config`: a frozen dataclass;
 - `learn(config, train)`: what must be known of the training split before the system can be built
   (a vocabulary, the width of its features), as a JSON-able dict that is kept with the run;
-- `build(config, learned)`: the `LightningModule`, which has `examples(dataset)`, `validate(dataset)`,
-  `evaluate(dataset)`, `symptom(loss)` and the name of the metric that selects it in `monitor`.
+- `build(config, learned)`: a `polymodal.training.system.System`.
 """
 
 import importlib
-from typing import Any, Protocol
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-from polymodal import catalogue
-from polymodal.data.loading import Examples
-from polymodal.data.records import Dataset
-from polymodal.errors import unknown
+from polymodal.base import catalogue
+from polymodal.base.errors import unknown
 
 
-class System(Protocol):
-    """What training, runs and commands ask of any system, beside what Lightning asks."""
+@cache
+def packages() -> dict[str, str]:
+    """The package of each system, by the system's name: every module of a task that defines `build`.
 
-    monitor: str
-    """The metric of `evaluate` that picks the best step, higher for better."""
-
-    def start(self, train: Dataset) -> None:
-        """Take what was learned elsewhere (pretrained weights) before training begins."""
-
-    def begin_from(self, weights: dict[str, Any], learned: dict[str, Any]) -> None:
-        """Take the weights of another run, or say why they do not fit."""
-
-    def examples(self, dataset: Dataset) -> Examples:
-        """Training examples of a split."""
-
-    def validate(self, dataset: Dataset) -> dict[str, float]:
-        """The scores that follow its training, `monitor` among them: quick."""
-
-    def evaluate(self, dataset: Dataset) -> dict[str, float]:
-        """All of the system's scores on a split."""
-
-    def protocol(self) -> dict[str, Any]:
-        """How `evaluate` measures: whatever two figures must share to be compared."""
-
-    def symptoms(self, scores: dict[str, float]) -> list[str]:
-        """What is wrong with a system that scores so, each in plain words."""
-
-    def symptom(self, loss: float) -> str | None:
-        """What a loss that stays at this value means, in plain words, or None if it is healthy."""
+    >>> packages()["vse"]
+    'polymodal.systems.retrieval'
+    """
+    found = {}
+    for task in catalogue.names(__path__):
+        folder = Path(__path__[0]) / task
+        for name in catalogue.names([str(folder)]):
+            if "\ndef build(" in catalogue.source([str(folder)], name):
+                found[name] = f"{__name__}.{task}"
+    return dict(sorted(found.items()))
 
 
 def names() -> list[str]:
@@ -54,12 +38,16 @@ def names() -> list[str]:
     >>> "vse" in names()
     True
     """
-    return catalogue.names(__path__)
+    return list(packages())
 
 
 def summaries() -> dict[str, str]:
     """What each system is, in a line."""
-    return catalogue.summaries(__path__)
+    here = Path(__path__[0])
+    return {
+        name: catalogue.docstring([str(here / package.rpartition(".")[2])], name).partition("\n")[0]
+        for name, package in packages().items()
+    }
 
 
 def named(name: str) -> Any:
@@ -70,4 +58,4 @@ def named(name: str) -> Any:
     """
     if name not in names():
         raise unknown("system", name, names())
-    return importlib.import_module(f"{__name__}.{name}")
+    return importlib.import_module(f"{packages()[name]}.{name}")

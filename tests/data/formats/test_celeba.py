@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from polymodal.base.errors import PolymodalError
 from polymodal.data.folder import open_folder
 from polymodal.data.formats import celeba
-from polymodal.data.formats.source import open_source
-from polymodal.data.sayings import words_of
-from polymodal.errors import PolymodalError
+from polymodal.data.formats.archive import open_source
+from polymodal.data.image_texts import words_of
 
 HEAD = """5_o_Clock_Shadow Arched_Eyebrows Attractive Bags_Under_Eyes Bald Bangs Big_Lips Big_Nose
 Black_Hair Blond_Hair Blurry Brown_Hair Bushy_Eyebrows Chubby Double_Chin Eyeglasses Goatee Gray_Hair

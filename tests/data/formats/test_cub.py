@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from polymodal.base.errors import PolymodalError
 from polymodal.data.folder import open_folder
-from polymodal.data.formats import cub
-from polymodal.data.sayings import Sayings, words_of
-from polymodal.errors import PolymodalError
+from polymodal.data.formats import cub_captions as cub
+from polymodal.data.image_texts import Sayings, words_of
 
 CUB = Path(__file__).parents[4] / "shared" / "data" / "cub-128.zip"
 

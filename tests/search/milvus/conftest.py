@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from polymodal.search.index_settings import EXACT
 from polymodal.search.milvus import MilvusStore
-from polymodal.search.settings import EXACT
 from stored import ABOUT
 
 

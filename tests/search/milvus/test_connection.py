@@ -7,7 +7,7 @@ import threading
 import pytest
 from milvus_lite import MilvusLite
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 from polymodal.search import Settings
 from polymodal.search.milvus import MilvusStore
 from stored import ABOUT, make_rows

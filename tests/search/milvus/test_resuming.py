@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from pymilvus import MilvusException
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 from polymodal.search.milvus import MilvusStore
 from polymodal.search.milvus.store import PAUSES
 from stored import ABOUT, make_rows

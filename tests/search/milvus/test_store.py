@@ -8,11 +8,11 @@ import torch
 from brute import both, brute
 from pymilvus import MilvusClient
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
+from polymodal.maths.similarity import lift, lifting
 from polymodal.search import Settings
 from polymodal.search.milvus import MilvusStore, Rows
 from polymodal.search.milvus.store import MOST
-from polymodal.similarity import lift, lifting
 from stored import ABOUT, make_rows
 
 

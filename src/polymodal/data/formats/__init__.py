@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from polymodal.data.formats import captions_csv, captions_jsonl, celeba, coco, cub, karpathy
+from polymodal.base.errors import PolymodalError
+from polymodal.data.formats import captions_csv, captions_jsonl, celeba, coco, karpathy
+from polymodal.data.formats import cub_captions as cub
+from polymodal.data.formats.archive import Source
 from polymodal.data.formats.entry import Entry, Flaw
-from polymodal.data.formats.source import Source
-from polymodal.errors import PolymodalError
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ import csv
 from collections.abc import Iterator
 from io import StringIO
 
+from polymodal.base.errors import PolymodalError, unknown
+from polymodal.data.formats.archive import Source, read_text
 from polymodal.data.formats.entry import Entry, Flaw
-from polymodal.data.formats.source import Source, read_text
-from polymodal.errors import PolymodalError, unknown
 
 COLUMNS = ("image", "caption", "split", "id")
 

@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from polymodal.base.errors import unknown
+from polymodal.data.formats.archive import Source, read_text
 from polymodal.data.formats.entry import Entry, Flaw, lack
-from polymodal.data.formats.source import Source, read_text
-from polymodal.errors import unknown
 
 KEYS = ("image", "caption", "captions", "split", "id")
 

@@ -7,10 +7,10 @@ have no order of their own: whoever learns from them shuffles them.
 from collections.abc import Iterator
 from pathlib import Path
 
+from polymodal.base.errors import PolymodalError
+from polymodal.data.formats.archive import Source, find, read_text
 from polymodal.data.formats.entry import Entry, Flaw
-from polymodal.data.formats.source import Source, find, read_text
-from polymodal.data.formats.table import read_table
-from polymodal.errors import PolymodalError
+from polymodal.data.formats.two_columns import read_table
 
 WORDS = (
     "Bushy_Eyebrows", "Male", "Female", "Mouth_Slightly_Open", "Smiling", "Bald", "Bangs",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 
 
 @dataclass(frozen=True)

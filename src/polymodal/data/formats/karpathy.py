@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from polymodal.data.formats.archive import Source, read_json
 from polymodal.data.formats.entry import Entry, Flaw, lack
-from polymodal.data.formats.source import Source, read_json
 
 
 def read(source: Source, name: str) -> Iterator[Entry | Flaw]:

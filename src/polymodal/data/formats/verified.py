@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from zipfile import BadZipFile
 
-from polymodal import files
-from polymodal.data import pictures
-from polymodal.data.formats.source import Source
+from polymodal.base import files
+from polymodal.base.progress import progress_bar
+from polymodal.data import image_files as pictures
+from polymodal.data.formats.archive import Source
 
 Verdict = tuple[str, str] | None
 """What is wrong with an image, as kind and reason; None for a good one."""
@@ -57,17 +58,15 @@ class Verified:
         return None
 
     def _judge(self, names: Sequence[str], progress: bool) -> Generator[Verdict, None, None]:
-        from rich.progress import Progress
-
-        hidden = not progress or not names
         with (
             ThreadPoolExecutor(self.threads) as pool,
-            Progress(transient=True, disable=hidden) as bar,
+            progress_bar(
+                "Checking images", len(names), shown=progress and bool(names), transient=True
+            ) as advance,
         ):
-            task = bar.add_task("Checking images", total=len(names))
             try:
                 for verdict in pool.map(self._look, names):
-                    bar.advance(task)
+                    advance(1)
                     yield verdict
             finally:
                 pool.shutdown(cancel_futures=True)

@@ -8,7 +8,7 @@ import weakref
 from pathlib import Path
 from typing import Any
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 
 
 class AnswerError(PolymodalError):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Float32
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
 
 
 @dataclass(frozen=True, kw_only=True)

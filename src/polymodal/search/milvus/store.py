@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Float32
 
-from polymodal.errors import PolymodalError
+from polymodal.base.errors import PolymodalError
+from polymodal.maths.similarity.lifting import Metric
+from polymodal.search.index_settings import EXACT, Settings
 from polymodal.search.milvus.connection import AnswerError, Connection, package
 from polymodal.search.milvus.filters import among, matching
 from polymodal.search.milvus.rows import Rows, check, fields, whole
-from polymodal.search.settings import EXACT, Settings
-from polymodal.similarity.lifting import Metric
 
 FACTS = "polymodal"
 """The property of a collection that says what it was made with."""

@@ -6,8 +6,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from polymodal.nn.flows import Couplings, Gaussian, Pushed, standard
-from polymodal.nn.wording import TextEncoder
-from polymodal.systems.vlvae.model import JointModel
+from polymodal.nn.text_coders import TextEncoder
+from polymodal.systems.vlvae.joint_model import JointModel
 
 Flow = Couplings | Gaussian
 

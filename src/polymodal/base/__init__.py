@@ -1,0 +1,1 @@
+"""What every room may use: errors, files, settings, tables, progress. It knows nothing of learning."""

@@ -1,0 +1,112 @@
+"""Files that are whole or absent: written beside their place, synced, renamed; and hashed."""
+
+import contextlib
+import errno
+import hashlib
+import io
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from polymodal.base.errors import PolymodalError
+
+
+@contextlib.contextmanager
+def atomic(path: Path) -> Iterator[io.BufferedRandom]:
+    """Open a file for writing that takes the place of `path` only once it is whole.
+
+    A crash, a kill or a full disk leaves whatever was at `path` before.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    part = Path(name)
+    try:
+        with os.fdopen(handle, "w+b") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.chmod(0o644)
+        part.replace(path)
+        sync_folder(path.parent)
+    except Exception as error:
+        if disk_is_full(error):
+            raise PolymodalError(
+                f"The disk is full: {path} could not be written. What was there before is untouched; "
+                "free some space and give the same command again."
+            ) from error
+        raise
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def disk_is_full(error: BaseException | None) -> bool:
+    """Whether an error, or one that it arose from, says that there is no space left."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename inside `folder` survive a power cut, where the system can."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def check_folder(folder: Path) -> None:
+    """Say before long work that nothing could be written into a folder afterwards."""
+    above = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        what = "may not be written to" if above.is_dir() else "is a file"
+        raise PolymodalError(f"{folder} cannot be written: {above} {what}. Name another folder.")
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write bytes atomically."""
+    with atomic(path) as file:
+        file.write(content)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 text atomically."""
+    write_bytes(path, text.encode())
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write JSON atomically, for people: indented, with signs of every script as they are."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file's content, read by blocks."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def fingerprint(value: Any) -> str:
+    """A short hash of a JSON-able value, the same on every machine.
+
+    >>> fingerprint({"b": 1, "a": 2}) == fingerprint({"a": 2, "b": 1})
+    True
+    """
+    canonical = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+
+def cache_folder() -> Path:
+    """Where drawn worlds and features are kept: $POLYMODAL_CACHE, or the user's cache."""
+    chosen = os.environ.get("POLYMODAL_CACHE")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "polymodal"

@@ -1,0 +1,65 @@
+"""What a figure is measured on, and how exactly it multiplies."""
+
+import contextlib
+import os
+import platform
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+
+def hardware() -> dict[str, Any]:
+    """Processor, cores, memory and accelerator, in words."""
+    import torch
+
+    found: dict[str, Any] = {
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+    }
+    if torch.cuda.is_available():
+        found["accelerator"] = torch.cuda.get_device_name()
+    return found
+
+
+def usable(device: str) -> Any:
+    """A device by name, if it is there."""
+    import torch
+
+    from polymodal.base.errors import PolymodalError
+
+    try:
+        found = torch.device(device)
+        torch.empty(0, device=found)
+    except (RuntimeError, AssertionError) as error:
+        raise PolymodalError(
+            f"The device {device!r} cannot be used here ({str(error).splitlines()[0]}). "
+            "`polymodal doctor` lists what there is; cpu always works."
+        ) from error
+    return found
+
+
+@contextlib.contextmanager
+def products(precision: str) -> Iterator[None]:
+    """Products of float32 matrices at the "highest" precision, or at a "high" one: TF32 on a GPU."""
+    import torch
+
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(precision)
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+
+
+def processor() -> str:
+    """The processor's own name, where the system tells it."""
+    try:
+        with Path("/proc/cpuinfo").open(encoding="utf-8") as lines:
+            names = [
+                line.partition(":")[2].strip() for line in lines if line.startswith("model name")
+            ]
+    except FileNotFoundError:
+        names = []
+    return names[0] if names else platform.processor() or platform.machine()

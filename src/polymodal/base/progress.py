@@ -1,0 +1,72 @@
+"""What a user is told while something goes on: messages, and how far long work is."""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+from rich.console import Console
+
+T = TypeVar("T")
+
+PAUSE = 30.0
+"""Seconds between lines where there is no terminal to draw a bar on."""
+
+console = Console(stderr=True)
+"""Where all that is not a result goes; a bar and messages share it, so that neither tears the other."""
+
+
+def say(message: str) -> None:
+    """Tell the user something, as it is: once, however many processes train together."""
+    if os.environ.get("LOCAL_RANK", "0") == "0":
+        console.print(message, highlight=False, markup=False, soft_wrap=True)
+
+
+@contextmanager
+def progress_bar(
+    title: str, total: int, *, shown: bool = True, transient: bool = False
+) -> Iterator[Callable[[int], None]]:
+    """A bar that is told how many more are done; without a terminal, a line now and then."""
+    if not console.is_terminal:
+        yield lines(title, total) if shown else lambda count: None
+        return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn(title, markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=not shown, transient=transient) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda count: bar.advance(task, count)
+
+
+def lines(title: str, total: int) -> Callable[[int], None]:
+    """Says how many are done whenever a while has passed."""
+    done, told = 0, time.monotonic()
+
+    def advance(count: int) -> None:
+        nonlocal done, told
+        done += count
+        if time.monotonic() - told >= PAUSE:
+            say(f"{title}: {done} of {total}")
+            told = time.monotonic()
+
+    return advance
+
+
+def watched(items: Sequence[T], title: str) -> Iterable[T]:
+    """The same items, and how many of them are done."""
+    with progress_bar(title, len(items), transient=True) as advance:
+        for item in items:
+            yield item
+            advance(1)

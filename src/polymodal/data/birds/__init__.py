@@ -1,5 +1,0 @@
-"""Birds: a drawn world for zero-shot learning, of classes that attributes of parts describe."""
-
-from polymodal.data.birds.world import Birds, named
-
-__all__ = ["Birds", "named"]

@@ -1,0 +1,1 @@
+"""What all drawn worlds are made with: compiled helpers, counter-based randomness, vectors."""

@@ -1,0 +1,124 @@
+"""Image files opened safely: size is judged before anything is decoded, every mode becomes RGB."""
+
+import struct
+import zipfile
+import zlib
+from io import BufferedIOBase
+from typing import IO, cast
+
+import numpy as np
+from jaxtyping import UInt8
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from polymodal.base.errors import PolymodalError
+
+FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF", "PPM")
+"""Formats that are opened; others have decoders that start programs or are seldom tried."""
+
+LARGEST_FILE = 256 * 2**20
+"""Bytes of the largest image file that is read."""
+
+RULE = "upright by EXIF; alpha over white; RGB; centre square of the shorter side; bicubic"
+"""How a file becomes pixels: part of every result's protocol."""
+
+
+class BadPictureError(PolymodalError):
+    """An image file that cannot be used; `kind` says in two words why."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(reason)
+        self.kind = kind
+
+
+def check(file: BufferedIOBase, length: int) -> None:
+    """Judge an image by its length and header alone."""
+    _open(file, length)
+
+
+def verify(file: BufferedIOBase, length: int) -> None:
+    """Judge an image by decoding all of it."""
+    _upright(_open(file, length))
+
+
+def read(file: BufferedIOBase, length: int, size: int) -> UInt8[np.ndarray, "size size 3"]:
+    """Decode an image file and give its pixels by `RULE`."""
+    return square(_open(file, length), size)
+
+
+def square(image: Image.Image, size: int) -> UInt8[np.ndarray, "size size 3"]:
+    """The centre square of an image, size × size, by `RULE`.
+
+    Resizing the shorter side to `size` and then cropping the centre gives the same square; taking
+    the square first keeps a very long image from growing before it is cropped.
+    """
+    image = _upright(image)
+    width, height = image.size
+    side = min(width, height)
+    left, top = (width - side) / 2, (height - side) / 2
+    box = (left, top, left + side, top + side)
+    return np.asarray(image.resize((size, size), Image.Resampling.BICUBIC, box=box))
+
+
+def _open(file: BufferedIOBase, length: int) -> Image.Image:
+    if length == 0:
+        raise BadPictureError("empty image", "the image file has 0 bytes. Copy it again.")
+    if length > LARGEST_FILE:
+        raise _bomb(f"{length / 2**20:.0f} MiB in one file")
+    try:
+        image = Image.open(cast(IO[bytes], file), formats=FORMATS)
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise _bomb(str(error).split(",")[0]) from error
+    except UnidentifiedImageError as error:
+        raise BadPictureError(
+            "not an image",
+            f"this is no image, or one of another format than {', '.join(FORMATS)}. "
+            "Save it as JPEG or PNG.",
+        ) from error
+    except _DAMAGE as error:
+        raise _damaged(error) from error
+    most = Image.MAX_IMAGE_PIXELS
+    if most is not None and image.width * image.height > most:
+        raise _bomb(f"{image.width}×{image.height} pixels")
+    return image
+
+
+def _upright(image: Image.Image) -> Image.Image:
+    """Decode, turn as the camera was held, and make RGB of whatever mode."""
+    try:
+        image.load()
+        image = ImageOps.exif_transpose(image)
+    except _DAMAGE as error:
+        raise _damaged(error) from error
+    if image.mode.startswith("I;16"):  # Pillow would clip 16 bits to 8, not scale them
+        image = Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
+    if image.mode in ("I", "F"):
+        raise BadPictureError(
+            "not an image",
+            "pixels of 32 bits have no fixed white. Save the image with 8 or 16 bits a channel.",
+        )
+    if image.has_transparency_data:
+        image = image.convert("RGBA")
+        white = Image.new("RGBA", image.size, (255, 255, 255, 255))
+        image = Image.alpha_composite(white, image)
+    return image.convert("RGB")
+
+
+_DAMAGE = (  # what Pillow and zipfile raise on damaged files
+    *(OSError, SyntaxError, ValueError, EOFError, IndexError, TypeError),
+    *(struct.error, zlib.error, zipfile.BadZipFile),
+)
+
+
+def _damaged(error: Exception) -> BadPictureError:
+    return BadPictureError(
+        "truncated image", f"the image is cut off or damaged ({error}). Copy it again."
+    )
+
+
+def _bomb(found: str) -> BadPictureError:
+    return BadPictureError(
+        "image bomb",
+        f"the image would unpack to too much ({found.rstrip('.')}; at most "
+        f"{Image.MAX_IMAGE_PIXELS or 0:,} pixels and {LARGEST_FILE // 2**20} MiB are opened). "
+        "Make it smaller; if you trust it, raise PIL.Image.MAX_IMAGE_PIXELS.",
+    )

@@ -1,0 +1,1 @@
+"""Closed forms: Gaussians, similarities, likelihoods, bounds on information, losses of a score matrix."""

@@ -1,0 +1,280 @@
+"""Whole jobs, from data to a finished run: the place where data, system and trainer meet."""
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from polymodal.runs import shipped as models
+from polymodal import systems
+from polymodal.base.config import to_settings
+from polymodal.data.features import open_features, write_features
+from polymodal.data.records import Dataset, Images
+from polymodal.data.sources import open_splits
+from polymodal.base.errors import PolymodalError
+from polymodal.base.hardware import hardware, usable
+from polymodal.runs.loading import load
+from polymodal.nn.named_encoders import extractor
+from polymodal.base.progress import say
+from polymodal.runs.run_folder import Run, versions
+from polymodal.training.training_config import OPERATIONAL, Training
+from polymodal.training.fitting import fit
+
+
+def train(
+    name: str,
+    model: Any,
+    training: Training,
+    *,
+    data: str,
+    run: Path,
+    features: Path | None = None,
+    init: Path | None = None,
+    skip_bad: bool = False,
+    opening: Callable[..., Mapping[str, Dataset]] | None = None,
+) -> dict[str, Any]:
+    """Train a system and leave a run; a run that is finished is left as it is. Gives its metrics.
+
+    `opening` stands for `open_data`, where somebody keeps data open for several runs.
+    """
+    here = Run(Path(run))
+    settings = {
+        "system": name,
+        "data": data,
+        "features": features and str(features),
+        "init": init and str(init),
+        "skip_bad": skip_bad,
+        "model": to_settings(model),
+        "training": to_settings(training),
+    }
+    here.begin(settings, OPERATIONAL)
+    if here.finished:
+        say(f"{run} is finished already; its scores are in {run}/metrics.json.")
+        return here.metrics
+    splits = (opening or open_data)(data, features=features, skip_bad=skip_bad)
+    learned_from = "trainval" if training.final else "train"
+    for needed in (learned_from, "val"):
+        if needed not in splits:
+            raise PolymodalError(
+                f"{data} has no split {needed!r}, only {', '.join(splits)}: "
+                "training needs one to learn from and one to select on"
+                + (", and --final both together." if training.final else ".")
+                + (
+                    " Give data that have it, such as birds or cub:PATH, or leave out --final."
+                    if needed == "trainval"
+                    else ""
+                )
+            )
+    if training.record and not on_gpu(training):
+        say("--record does nothing here: it needs a GPU, and this training has none.")
+    system = prepare(name, model, training, splits[learned_from], here, init)
+    if hasattr(system, "check"):
+        system.check({name: split for name, split in splits.items() if name != learned_from})
+    curves = fit(
+        system,
+        examples_on(system, splits[learned_from], training),
+        training,
+        here.folder,
+        validate=lambda: system.validate(splits["val"]),
+        keep=lambda: here.keep(system),
+        say=say,
+    )
+    return conclude(here, system, splits, settings, curves)
+
+
+def open_data(
+    data: str, *, features: Path | None = None, skip_bad: bool = False
+) -> Mapping[str, Dataset]:
+    """The splits of a dataset, joined to their features if there are any."""
+    splits = open_splits(data, skip_bad=skip_bad)
+    report_skipped(splits)
+    return open_features(features, splits) if features else splits
+
+
+def compute_features(
+    data: str,
+    out: Path,
+    encoder: str,
+    *,
+    batch_size: int = 32,
+    device: str = "cpu",
+    skip_bad: bool = False,
+) -> None:
+    """Run a frozen image encoder once over every split of a dataset."""
+    if batch_size < 1:
+        raise PolymodalError(f"batch_size must be at least 1, not {batch_size}.")
+    place = usable(device)
+    splits = open_splits(data, skip_bad=skip_bad)
+    report_skipped(splits)
+    size = next(iter(splits.values())).images([0]).shape[1]
+    network = extractor(encoder, size).to(place)
+
+    @torch.inference_mode()
+    def extract(pictures: Images) -> Any:
+        batch = torch.from_numpy(pictures).permute(0, 3, 1, 2).to(place)
+        return network(batch).cpu().numpy()
+
+    write_features(splits, extract, out, encoder, batch_size=batch_size)
+    say(f"Features of {sum(map(len, splits.values()))} images are in {out}.")
+
+
+def prepare(
+    name: str, model: Any, training: Training, train: Dataset, run: Run, init: Path | None
+) -> Any:
+    """A system at its start: seeded weights, then pretrained ones, then those of another run."""
+    module = systems.named(name)
+    learned = {**module.learn(model, train), "train": train.fingerprint}
+    run.learn(learned)
+    torch.manual_seed(training.seed)
+    system = module.build(model, learned)
+    system.start(train)
+    if init:
+        other = Run(Path(init))
+        system.begin_from(other.weights(), other.learned)
+    return system
+
+
+def examples_on(system: Any, train: Dataset, training: Training) -> Any:
+    """The training examples, on the device where they are asked to be resident."""
+    examples = system.examples(train)
+    if not training.resident:
+        return examples
+    if not hasattr(examples, "resident"):
+        raise PolymodalError("--resident is not for these examples. Leave it out.")
+    place = f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if on_gpu(training) else "cpu"
+    return examples.resident(torch.device(place))
+
+
+def on_gpu(training: Training) -> bool:
+    """Whether a GPU is to be used, and there is one."""
+    return training.accelerator != "cpu" and torch.cuda.is_available()
+
+
+def conclude(
+    run: Run,
+    system: Any,
+    splits: Mapping[str, Dataset],
+    settings: dict[str, Any],
+    curves: list[dict[str, float]],
+) -> dict[str, Any]:
+    """Score the best weights on every held-out split and write the run's metrics and card."""
+    if not system.trainer.is_global_zero:
+        return {}
+    run.restore(system)
+    system.to(system.trainer.strategy.root_device)  # from which Lightning takes it after training
+    final = settings["training"]["final"]
+    kept = "last" if final else "best"
+    say(f"Scoring the {kept} weights on every held-out split.")
+    metrics: dict[str, Any] = {
+        "command": command_line(),
+        "scores": evaluated(system, held_out(splits, final)),
+        "monitor": system.monitor,
+        "selected": curves[-1] if final else best_point(curves, system.monitor),
+        "protocol": protocol(system, splits, settings),
+        "versions": versions(),
+        "hardware": hardware(),
+        "curves": curves,
+    }
+    metrics["symptoms"] = system.symptoms(metrics["scores"]["test" if final else "val"])
+    run.finish(metrics)
+    for symptom in metrics["symptoms"]:
+        say(symptom)
+    chosen = metrics["selected"]
+    told = "" if final else f": {system.monitor} {chosen[system.monitor]:.1f} on val"
+    say(
+        f"{kept.capitalize()} at step {chosen['step']:.0f}{told}. "
+        f"All scores are in {run.folder}/card.md. Next: polymodal evaluate {run.folder}"
+    )
+    return metrics
+
+
+def held_out(splits: Mapping[str, Dataset], final: bool) -> dict[str, Dataset]:
+    """The splits with nothing in them that was learned from."""
+    learned = {"train", "trainval", "val"} if final else {"train", "trainval"}
+    return {name: split for name, split in splits.items() if name not in learned}
+
+
+def evaluated(system: Any, splits: Mapping[str, Dataset]) -> dict[str, dict[str, float]]:
+    """All scores of every split, without compiling for sizes that training did not see."""
+    with torch.compiler.set_stance("force_eager"):
+        found = {name: system.evaluate(dataset) for name, dataset in splits.items()}
+    return system.joined(found) if hasattr(system, "joined") else found
+
+
+def best_point(curves: list[dict[str, float]], monitor: str) -> dict[str, float]:
+    """The validation whose weights were kept: the first with the highest score."""
+    return max((point for point in curves if monitor in point), key=lambda point: point[monitor])
+
+
+def evaluate(
+    run: Path,
+    split: str | None = None,
+    *,
+    data: str | None = None,
+    features: Path | None = None,
+    skip_bad: bool = False,
+    device: str = "cpu",
+) -> dict[str, Any]:
+    """Score a run, or a shipped model, on a split of its own data, or of other data: by itself on
+    `test` where there is one, else on `val`."""
+    settings = Run(models.find(run)).config
+    if data is None:
+        data, features = settings["data"], features or settings["features"]
+        skip_bad = skip_bad or settings["skip_bad"]
+    splits = open_data(data, features=features, skip_bad=skip_bad)
+    split = split or ("test" if "test" in splits else "val")
+    if split not in splits:
+        raise PolymodalError(
+            f"{data} has no split {split!r}, only {', '.join(splits)}. Give one of them: --split."
+        )
+    system = load(run, device)
+    scores = system.evaluate(splits[split])
+    return {
+        "scores": {split: scores},
+        "symptoms": system.symptoms(scores),
+        "protocol": protocol(system, {split: splits[split]}, {**settings, "data": data}),
+        "versions": versions(),
+        "hardware": hardware(),
+    }
+
+
+def protocol(
+    system: Any, splits: Mapping[str, Dataset], settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """All that two figures must share to be compared."""
+    return {
+        "data": settings["data"],
+        "splits": {name: counted(split) for name, split in splits.items()},
+        "pictures": next(iter(splits.values())).rule,
+        "selection": "none: the last step, of train and val together"
+        if settings["training"].get("final")
+        else f"best {system.monitor} on val",
+        "seed": settings["training"]["seed"],
+        **system.protocol(),
+    }
+
+
+def counted(split: Dataset) -> dict[str, Any]:
+    """How many images and captions a split has, and its hash."""
+    captions = sum(len(split.captions(i)) for i in range(len(split)))
+    return {"images": len(split), "captions": captions, "hash": split.fingerprint}
+
+
+def report_skipped(splits: Mapping[str, Dataset], most: int = 20) -> None:
+    """List what was left out of a folder."""
+    skipped = getattr(splits, "skipped", ())
+    if skipped:
+        say(f"{len(skipped)} bad records were left out:")
+        for flaw in skipped[:most]:
+            say(f"  {flaw.where}: {flaw.reason}")
+        if len(skipped) > most:
+            say(f"  and {len(skipped) - most} more.")
+
+
+def command_line() -> str:
+    """The command that is running, as it can be given again."""
+    return shlex.join(["polymodal", *sys.argv[1:]])

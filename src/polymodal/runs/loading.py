@@ -1,0 +1,57 @@
+"""Runs and shipped models as systems again."""
+
+from pathlib import Path
+from typing import Any
+
+from polymodal.runs import shipped as models
+from polymodal import systems
+from polymodal.base.config import from_settings
+from polymodal.base.errors import PolymodalError
+from polymodal.base.hardware import usable
+from polymodal.runs.run_folder import Run
+
+
+def load(run: Path | str, device: str = "cpu") -> Any:
+    """The system of a run with its best weights, ready for use.
+
+    Args:
+        run: the folder that `polymodal train` left, or the name of a shipped model.
+        device: where its weights go, for instance "cuda".
+    """
+    return restored(Run(models.find(run)), device)
+
+
+ABLE = {
+    "generate": "vlvae --data two-objects",
+    "caption": "vlvae --data two-objects",
+    "recognise": "fc --data birds,size=64",
+}
+"""What is trained to be able to do a task."""
+
+
+def load_for(task: str, run: Path | str, device: str = "cpu") -> Any:
+    """The system of a run that has a method of the task's name."""
+    found = Run(models.find(run))
+    system = restored(found, device)
+    if not hasattr(system, task):
+        raise PolymodalError(
+            f"{run} is a run of {found.config['system']}, which cannot {task}. Make one that can: "
+            f"`polymodal train {ABLE[task]} --run DIR`; or name a shipped model that does: "
+            f"{', '.join(shipped_for(task)) or 'there is none'}."
+        )
+    return system
+
+
+def shipped_for(task: str) -> list[str]:
+    """The shipped models that have a method of the task's name."""
+    return [name for name in models.names() if hasattr(load(name), task)]
+
+
+def restored(run: Run, device: str) -> Any:
+    """The system of a run with its best weights."""
+    place = usable(device)
+    module = systems.named(run.config["system"])
+    config = from_settings(module.Config, run.config["model"], f"{run.folder}/config.yaml")
+    system = module.build(config, run.learned)
+    run.restore(system)
+    return system.eval().to(place)

@@ -1,0 +1,118 @@
+"""Making a model that comes with the package from a run."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+import yaml
+from torch import Tensor
+
+from polymodal.runs import shipped as models
+from polymodal import systems
+from polymodal.base.config import from_settings, to_settings
+from polymodal.base.errors import PolymodalError
+from polymodal.base.files import sha256, write_bytes, write_json, write_text
+from polymodal.runs.model_card import card
+from polymodal.runs.run_folder import Run, versions
+
+LARGEST = 12_000_000
+"""Bytes of weights that may be shipped."""
+
+
+def ship(
+    run: Path | str,
+    name: str,
+    *,
+    limits: str,
+    history: str = "",
+    changes: Mapping[str, Any] | None = None,
+    figures: Mapping[str, str] | None = None,
+    into: Path | None = None,
+) -> Path:
+    """Make a shipped model of a finished run, and give its folder.
+
+    Args:
+        run: the run's folder.
+        name: what it is to be loaded by.
+        limits: what it cannot do, in plain words, for its card.
+        history: what its settings do not say of its training, likewise.
+        changes: of the model's settings, which leave parts of it out: {"densities": ["aggregate",
+            "prior"]} is a VLVAE without q_true(z|y).
+        figures: what was measured of it as it is shipped, for its card.
+        into: where its folder is made; in the package, unless told otherwise.
+    """
+    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name):
+        raise PolymodalError(
+            f"A shipped model is named by small letters, digits and dashes, not {name!r}."
+        )
+    source, changes = Run(Path(run)), changes or {}
+    settings, metrics = portable(source.config), source.metrics
+    module = systems.named(settings["system"])
+    config = from_settings(module.Config, {**settings["model"], **changes}, "the model to ship")
+    system = module.build(config, source.learned)
+    content = packed(weights_of(source, system), name)
+    folder = (into or models.SHIPPED) / name
+    kept = settings | {"model": to_settings(config)}
+    write_text(folder / "config.yaml", yaml.safe_dump(kept, sort_keys=False, allow_unicode=True))
+    write_json(folder / "learned.json", source.learned)
+    write_bytes(folder / "model.safetensors", content)
+    page = card(name, system, settings, metrics, limits, history, changes, figures or {})
+    write_text(folder / "card.md", page)
+    hashes = {file: sha256(folder / file) for file in models.HASHED}
+    manifest = {"name": name, "polymodal": versions()["polymodal"], "sha256": hashes}
+    write_json(folder / models.MANIFEST, manifest)  # last: without it there is no shipped model
+    return folder
+
+
+def portable(settings: dict[str, Any]) -> dict[str, Any]:
+    """A run's config that names no folder of the machine it was trained on."""
+    elsewhere = [key for key in ("init", "features") if settings.get(key)]
+    return settings | {key: Path(settings[key]).name for key in elsewhere}
+
+
+def weights_of(run: Run, system: Any) -> dict[str, Tensor]:
+    """Those weights of a run that a system has."""
+    wanted, weights = system.state_dict(), run.weights()
+    lost = [k for k, v in wanted.items() if k not in weights or weights[k].shape != v.shape]
+    if lost:
+        raise PolymodalError(
+            f"{run.folder} has no weights that fit {', '.join(lost[:3])}. What is shipped can leave "
+            "out parts of its run, but not change them."
+        )
+    return {name: weights[name] for name in wanted}
+
+
+def packed(weights: dict[str, Tensor], name: str) -> bytes:
+    """Weights as safetensors, if they are small enough to ship."""
+    from safetensors.torch import save
+
+    halves = {key: halved(key, value) for key, value in weights.items()}
+    content: bytes = save(halves, metadata={"format": "pt"})
+    if len(content) <= LARGEST:
+        return content
+    parts: dict[str, float] = {}
+    for key, value in halves.items():
+        part = ".".join(key.split(".")[:2])
+        parts[part] = parts.get(part, 0) + value.nbytes / 1e6
+    largest = sorted(parts, key=lambda part: -parts[part])[:3]
+    raise PolymodalError(
+        f"The weights of {name} take {len(content) / 1e6:.1f} MB, but at most {LARGEST / 1e6:g} MB are "
+        f"shipped. Largest: {', '.join(f'{part} {parts[part]:.1f} MB' for part in largest)}. Leave "
+        "parts out (`changes`), or train a smaller model."
+    )
+
+
+def halved(name: str, value: Tensor) -> Tensor:
+    """Matrices in half precision; vectors, which are small and may be variances, as they are."""
+    value = value.contiguous()
+    if value.dim() < 2 or not value.is_floating_point():
+        return value
+    half = value.to(torch.float16)
+    if not half.isfinite().all():
+        raise PolymodalError(
+            f"{name} has weights of up to {value.abs().max():g}, which half precision cannot hold. "
+            "Train again with a smaller --lr."
+        )
+    return half

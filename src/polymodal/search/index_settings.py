@@ -1,0 +1,62 @@
+"""How an index is searched."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from polymodal.base.errors import PolymodalError
+
+Kind = Literal["exact", "flat", "ivf", "hnsw"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How an index is searched; what FAISS finds is scored again, exactly, from the embeddings."""
+
+    kind: Kind = "exact"
+    """exact meets every item; by FAISS: flat likewise, but faster, ivf by lists, hnsw by a graph."""
+    oversample: int = 4
+    """Candidates that FAISS or Milvus gives for each hit that is wanted."""
+    lists: int | None = None
+    """ivf: how many lists; by default 4√count, of 39 items or more in the mean."""
+    probes: int = 32
+    """ivf: how many lists are searched."""
+    links: int = 32
+    """hnsw: links an item."""
+    building: int = 80
+    """hnsw: how widely links are looked for (efConstruction)."""
+    effort: int = 128
+    """hnsw: how widely is searched (efSearch), at the least as many as there are candidates."""
+    store: str | None = None
+    """Where vectors are searched if not here: milvus:FILE.db or milvus:ADDRESS, #COLLECTION after it."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if isinstance(value, int) and value < 1:
+                raise PolymodalError(f"{name} must be 1 or more, not {value}.")
+        if self.store is not None:
+            check_store(self.store, self.kind)
+
+    @property
+    def lifted(self) -> bool:
+        """Whether FAISS or Milvus searches lifted vectors."""
+        return self.kind != "exact" or self.store is not None
+
+
+def check_store(store: str, kind: Kind) -> None:
+    """Refuse a store that is none, or that would give a secret away."""
+    if not store.startswith("milvus:"):
+        raise PolymodalError(
+            f"A store is milvus:FILE.db or milvus:ADDRESS, not {store!r}. Without one, the index is "
+            "searched in this process."
+        )
+    if "@" in store:
+        raise PolymodalError(
+            "The store's name is kept in the index, so it must hold no password. Give user and "
+            "password as MILVUS_TOKEN=user:password in the environment."
+        )
+    if kind == "ivf":
+        raise PolymodalError("Milvus has no ivf here. Choose --kind hnsw, or flat.")
+
+
+EXACT = Settings()
+"""Every item is scored."""

@@ -1,0 +1,275 @@
+"""Zero-shot learning from scratch (003, ch. 4): its tables on CUB, or on drawn birds, in two blocks.
+
+`as-written` has the thesis's optimiser and augmentation, as near as the text allows (A.2). `strong` has
+one recipe for all rows: a higher rate that falls, mirrored pictures, dropout where it helps. There all rows
+of an encoder encode as many pictures; as written they have as many steps. Models are trained on all seen
+classes, and the last step is taken: the unseen classes are looked at once.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from polymodal.data.records import Dataset
+from polymodal.diagnosis.compositionality import Fit, tre_ratios
+from polymodal.diagnosis.examination import Settings
+from polymodal.diagnosis.locality import Probing
+from polymodal.diagnosis.measuring import described, examine, parts_scores
+from polymodal.diagnosis.parts_ratio import Relating
+from polymodal.diagnosis.pointwise import Mining
+from polymodal.studies.figures.heatmaps import heatmaps
+from polymodal.studies.seeds.zeroshot import thesis
+from polymodal.studies.seeds.zeroshot.choices import CHOOSING, CHOOSING_SMALL
+from polymodal.studies.seeds.zeroshot.conclusions import all_related
+from polymodal.studies.seeds.zeroshot.zeroshot_recipes import (
+    ALEX,
+    BEYOND,
+    EPOCHS,
+    LOCAL,
+    MODELS,
+    OURS,
+    RECONSTRUCTING,
+    TOLD_CLASSES,
+    drawn,
+    row,
+    small,
+)
+from polymodal.studies.study import Probe, Recipe, Study
+from polymodal.systems.zeroshot.place_predictions import local_scores
+from polymodal.training.training_config import Training
+
+MEASURED = Settings(fit="trainval", images=8000)
+"""Whatever is fitted to features is fitted to all images of seen classes, as the encoder was."""
+
+SPARSELY = replace(MEASURED, images=3000)
+"""Of small encoders, so that a row is measured in less time than it is trained."""
+
+TINY = Training(max_steps=6, batch_size=16, resident=True, final=True)
+TINIER: dict[str, Any] = {"slim": 16, "dim": 16, "fit_steps": 5}
+NARROW: dict[str, dict[str, Any]] = {
+    name: {"critic_hidden": 16} for name in ("dim", "amdim", "cmdim")
+} | {
+    "vae": {"code": 8},
+    "aae": {"code": 8, "hidden": 16},
+    "vicreg": {"expander": 16},
+    "dino": {"hidden": 16, "code": 8, "outputs": 16},
+}
+QUICKLY = replace(
+    MEASURED,
+    images=30,
+    tre=Fit(restarts=2, most=20),
+    parts=Probing(steps=10),
+    heatmaps=Mining(hidden=16, steps=10),
+    ratio=Relating(pairs=50),
+)
+QUICK_DATA = "birds,size=64,train=70,val=20,test_seen=45,test=30"
+
+
+def quickly(rows: tuple[Recipe, ...], probe: Probe | None = None) -> tuple[Recipe, ...]:
+    """The same rows with tiny models, few steps and one seed each."""
+    return tuple(
+        replace(
+            row,
+            model=replace(row.model, **TINIER, **NARROW.get(row.system, {})),
+            training=replace(TINY, final=row.training.final),
+            seeds=1,
+            probe=probe,
+        )
+        for row in rows
+    )
+
+
+def study(
+    about: str,
+    rows: tuple[Recipe, ...],
+    *,
+    worlds: tuple[Recipe, ...] = (),
+    small: tuple[Recipe, ...] = (),
+    size: int = 64,
+    quick_probe: Probe | None = None,
+    **more: Any,
+) -> Study:
+    """A table of these rows, on drawn birds where the user gives no data: those for worlds, or the same.
+    Those for worlds and the small ones are for pictures of some size."""
+    return Study(
+        about=about,
+        recipes=rows,
+        worlds=worlds,
+        small=small,
+        small_size=size,
+        at_scale=rows,
+        quick=quickly(rows, quick_probe),
+        quick_data=QUICK_DATA,
+        data=(f"birds,size={size}" if worlds else "birds",),
+        paper_on="cub:",
+        **more,
+    )
+
+
+TABLE = tuple(
+    row(block, encoder, model, local)
+    for block in EPOCHS
+    for encoder, models, losses in (
+        ("basic", MODELS, LOCAL),
+        ("basic", BEYOND if block == "strong" else (), ("", "+AC")),
+        ("alex", ALEX, ("", "+AC")),
+        ("alex", OURS if block == "strong" else (), ("", "+AC")),
+        ("alex", ("FC", "CMDIM(p=1)"), ("+LC",)),
+    )
+    for model in models
+    for local in losses
+)
+BASIC = [row for row in TABLE if row.model.encoder == "basic"]
+DRAWN_TABLE, SMALL_TABLE = drawn(BASIC), small(BASIC)
+LOCALLY = tuple(
+    row(block, "alex", model)
+    for block, models in (("strong", MODELS), ("as-written", ALEX))
+    for model in models
+    if model != "PN"
+)
+LOOKED_AT = tuple(
+    replace(row("strong", "basic", model, local), seeds=1)
+    for model, local in (
+        ("FC", ""), ("VAE", ""), ("AAE", ""), ("AMDIM", ""),
+        ("CMDIM(p=1)", ""), ("CMDIM(p=1)", "+AC"), ("CMDIM(p=1)", "+LC"),
+    )
+)  # fmt: skip
+
+
+def longer(training: Training, times: float) -> Training:
+    """So many times the passes."""
+    return replace(training, epochs=times * training.epochs)
+
+
+PLATEAU = tuple(
+    replace(found, name=f"{found.name} ×{times}", seeds=1)
+    for block, encoder in (("strong", "basic"), ("as-written", "basic"), ("strong", "alex"))
+    for model in ("FC", "CMDIM(p=1)")
+    for times in (1, 2, 4)
+    for found in [row(block, encoder, model, "+AC", times)]
+)
+"""The first of each is the table's own."""
+
+SMALL_PLATEAU = tuple(
+    replace(row, name=f"{row.name} ×{times}", training=longer(row.training, times))
+    for row in SMALL_TABLE
+    if row.name in ("basic/FC+AC", "basic/CMDIM(p=1)+AC")
+    for times in (1, 2, 4)
+)
+
+
+def with_accuracy(
+    system: Any, splits: Mapping[str, Dataset], *, measure: Any, how: Settings
+) -> dict[str, float]:
+    """What is measured of a row, beside the accuracy that it is compared with."""
+    accuracy = system.evaluate(splits["test"])["zsl_top1"]
+    return {"zsl_top1": accuracy, **measure(system, splits, how)}
+
+
+def tre_of_both(system: Any, splits: Mapping[str, Dataset], how: Settings) -> dict[str, float]:
+    """Of unseen classes, and of other images of the seen ones: the thesis does not say of which (A.8)."""
+    unseen = examine(system, splits, "tre", how)
+    seen = examine(system, splits, "tre", replace(how, test="test_seen"))
+    asked = [described(one, "test") for one in (unseen, seen)]
+    found, of_seen = tre_ratios(described(unseen, "fit"), asked, how.tre)
+    return found | {"tre_ratio_seen": of_seen["tre_ratio"]}
+
+
+def compared(
+    about: str, measure: Any, axes: Mapping[str, str], shown: str = "", **more: Any
+) -> Study:
+    """A table of what goes with accuracy, over the rows of Table A.2, one seed each; on drawn birds
+    three."""
+
+    def probe(how: Settings) -> Probe:
+        return partial(with_accuracy, measure=measure, how=how)
+
+    return study(
+        about,
+        tuple(replace(row, seeds=1) for row in TABLE),
+        worlds=tuple(replace(row, probe=probe(SPARSELY)) for row in DRAWN_TABLE),
+        small=tuple(replace(row, probe=probe(SPARSELY)) for row in SMALL_TABLE),
+        probe=probe(MEASURED),
+        quick_probe=probe(QUICKLY),
+        conclusion=partial(
+            all_related,
+            axes=axes,
+            aside=RECONSTRUCTING,
+            told_classes=TOLD_CLASSES,
+            beyond=tuple(BEYOND),
+            shown=shown,
+        ),
+        metrics=("zsl_top1", *axes),
+        **more,
+    )
+
+
+STUDIES = {
+    "cub": study(
+        "every model × local loss, as written and by one strong recipe (Table A.2)",
+        TABLE,
+        worlds=DRAWN_TABLE,
+        small=SMALL_TABLE,
+        paper=thesis.paper(
+            zsl_top1=thesis.ACCURACY, tre_ratio=thesis.TRE_RATIO, parts_f1=thesis.PARTS_F1
+        ),
+        metrics=(
+            "zsl_top1",
+            "chance",
+            "zsl_top1_ridge",
+            "gzsl_seen",
+            "gzsl_unseen",
+            "gzsl_harmonic",
+        ),
+        gathers=(("tre", "tre_ratio"), ("parts", "parts_f1")),
+    ),
+    "local": study(
+        "classes from AlexNet's places: representations averaged, or predictions (Table A.3)",
+        LOCALLY,
+        worlds=drawn(LOCALLY),
+        small=small(LOCALLY),
+        size=128,  # of smaller pictures a place sees all, so that there is nothing to join
+        probe=local_scores,
+        paper=thesis.paper_of_places(),
+        metrics=("zsl_top1", *thesis.PLACES),
+    ),
+    "tre": compared(
+        "whether features that are sums of attributes go with accuracy (Fig. 4.5)",
+        tre_of_both,
+        {
+            "tre_ratio": "TRE ratio",
+            "tre_ratio_stopped": "TRE ratio, fits stopped by held-out classes",
+            "tre_ratio_seen": "TRE ratio of seen classes",
+        },
+        paper=thesis.paper(tre_ratio=thesis.TRE_RATIO, zsl_top1=thesis.ACCURACY),
+    ),
+    "parts": compared(
+        "whether local features that tell parts go with accuracy (Fig. 4.2)",
+        parts_scores,
+        {"parts_f1": "parts F1", "parts_f1_tuned": "parts F1 at the best thresholds"},
+        shown="basic/",  # of another grid it is not comparable
+        paper=thesis.paper(parts_f1=thesis.PARTS_F1, zsl_top1=thesis.ACCURACY),
+    ),
+    "heatmaps": study(
+        "where an image's local features share information with another's global one (Fig. 4.4)",
+        LOOKED_AT,
+        worlds=drawn(LOOKED_AT),
+        small=small(LOOKED_AT),
+        figure=partial(heatmaps, how=MEASURED),
+        quick_probe=partial(heatmaps, how=QUICKLY),
+    ),
+    "plateau": study(
+        "what CMDIM and FC gain from two and four times the budget",
+        PLATEAU,
+        small=SMALL_PLATEAU,
+        metrics=("zsl_top1", "zsl_top1_ridge"),
+    ),
+    "choices": study(
+        "budgets, rate, dropout, critic and scales of the strong block, judged by validation classes",
+        CHOOSING,
+        small=CHOOSING_SMALL,
+        split="val",
+        metrics=("zsl_top1", "zsl_top1_ridge"),
+    ),
+}

@@ -1,0 +1,112 @@
+"""Gaussian retrieval: captions, images or both as distributions that know how sure they are (001, §2).
+
+GCE has Gaussian captions and points for images (eq. 3–6), GIE the other way round (eq. 7–10), GCIE
+Gaussians for both (eq. 11–17). Their variances say how sure the model is of a caption or an image.
+
+PCME++ (Chun, 2024) is GCIE with --similarity csd --loss sigmoid --scale 5 --bias 5 --learn-scale
+--pseudo-positives 0.1 --vib 1e-4, and variances that begin small: --low 1e-4 --log-var-start -7.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+from torch import Tensor, nn
+
+from polymodal.base.errors import PolymodalError
+from polymodal.maths.diagonal_gaussian import check_range, clamped, spherical, squashed
+from polymodal.maths.similarity import measure
+from polymodal.nn.towers import Gaussians, Points
+from polymodal.systems.retrieval import Retrieval, Settings, caption_part, image_part, learn
+
+__all__ = ["Config", "build", "learn"]
+
+MEASURES = {
+    "GCE": ("mahalanobis",),
+    "GIE": ("mahalanobis",),
+    "GCIE": ("kl", "min_kl", "wasserstein", "squared_wasserstein", "csd", "bhattacharyya"),
+}
+"""What each model can be compared by: a point against a Gaussian, or two Gaussians."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(Settings):
+    """A Gaussian model of images, captions or both."""
+
+    model: Literal["GCE", "GIE", "GCIE"] = "GCIE"
+    """Gaussian captions (GCE), Gaussian images (GIE) or both (GCIE)."""
+    similarity: str = "wasserstein"
+    """mahalanobis for GCE and GIE; kl, min_kl, wasserstein, squared_wasserstein, csd or
+    bhattacharyya for GCIE."""
+    covariance: Literal["ellipsoidal", "spherical"] = "ellipsoidal"
+    """A variance for each dimension, or one for all: the mean of the log-variances."""
+    unit: bool = True
+    """Means of unit length; the paper does not say, and with free ones learning is slow."""
+    low: float = 0.1
+    """The least variance."""
+    high: float = 10.0
+    """The greatest variance."""
+    bound: Literal["clamp", "squash"] = "clamp"
+    """Keep variances within bounds by cutting them off (the paper) or by bending them smoothly."""
+    log_var_start: float = -1.0
+    """Where log-variances start."""
+    log_var_scale: float = 0.1
+    """What the first weights of the log-variances are multiplied by: small, so that they start alike."""
+    vib: float = 0.0
+    """Weight of the divergence from N(0, I), a dimension and an embedding (PCME++: 1e-4)."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.similarity not in MEASURES[self.model]:
+            raise PolymodalError(
+                f"{self.model} cannot be compared by {self.similarity!r}, but by "
+                f"{', '.join(MEASURES[self.model])}."
+            )
+        check_range(self.low, self.high)
+        if not 0 <= self.vib < float("inf"):
+            raise PolymodalError(f"vib is a weight, 0 or more, not {self.vib}.")
+
+
+def build(config: Config, learned: dict[str, Any]) -> Retrieval:
+    """The model, given what `learn` found."""
+    images: nn.Module = image_part(config, learned)
+    captions: nn.Module = caption_part(config, learned)
+    return Retrieval(
+        config=config,
+        learned=learned,
+        images=Points(images, config.embed_dim, unit=config.unit)
+        if config.model == "GCE"
+        else gaussians(config, images),
+        captions=Points(captions, config.embed_dim, unit=config.unit)
+        if config.model == "GIE"
+        else gaussians(config, captions, spread=second_part(config, learned)),
+        measure=measure(config.similarity),
+        bounds=(config.low, config.high),
+        vib=config.vib,
+    )
+
+
+def second_part(config: Config, learned: dict[str, Any]) -> nn.Module | None:
+    """The captions' second encoder (001, eq. 5); a frozen one gives one encoding for both."""
+    return caption_part(config, learned) if config.text_encoder == "gru" else None
+
+
+def gaussians(config: Config, encoder: nn.Module, spread: nn.Module | None = None) -> Gaussians:
+    """The Gaussian tower of one side."""
+    return Gaussians(
+        encoder,
+        config.embed_dim,
+        spread=spread,
+        unit=config.unit,
+        allow=partial(allowed, config=config),
+        start=config.log_var_start,
+        scale=config.log_var_scale,
+    )
+
+
+def allowed(log_var: Tensor, config: Config) -> Tensor:
+    """Free log-variances within their bounds, and all alike where the Gaussians are spherical."""
+    if config.covariance == "spherical":
+        log_var = spherical(log_var)
+    bend = clamped if config.bound == "clamp" else squashed
+    return bend(log_var, config.low, config.high)

@@ -1,0 +1,80 @@
+"""What a split of embedded images and captions scores: recall, hubness, uncertainty, precision."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from polymodal.data.records import Dataset
+from polymodal.data.vocabulary import UNK, Vocabulary
+from polymodal.maths.diagonal_gaussian import DiagonalGaussian
+from polymodal.maths.similarity import Embeddings, Measure, ranks, turned
+from polymodal.metrics.hubness import hubness
+from polymodal.metrics.precision import belonging, precision
+from polymodal.metrics.recall import retrieval_in_folds, summarise
+from polymodal.metrics.uncertainty import uncertainty_summary, variance_collapse
+
+LARGEST = 5000
+"""The most images of a split whose captions are held against them all: half a minute on one core."""
+
+
+def selection_scores(
+    measure: Measure,
+    images: Embeddings,
+    captions: Embeddings,
+    owner: Int[Tensor, " n"],
+    *,
+    fold: int,
+    bounds: tuple[float, float] | None,
+) -> dict[str, float]:
+    """Recalls over the whole split and, where it has several folds, their mean; hubness; and for
+    Gaussians with bounded variances, how much their entropy tells and how many are stuck."""
+    i2t, t2i = ranks(measure, images, captions, owner)
+    scores = summarise(i2t, t2i) | hubness(measure, images, captions)
+    for side, embedded, rank in (("image", images, i2t), ("caption", captions, t2i)):
+        if isinstance(embedded, DiagonalGaussian) and bounds:
+            found = uncertainty_summary(rank, embedded.entropy())
+            found |= variance_collapse(embedded, *bounds)
+            scores |= {f"{side}_{name}": value for name, value in found.items()}
+    if len(images) >= 2 * fold:
+        folds = retrieval_in_folds(measure, images, captions, owner, fold)
+        scores |= {f"fold_{name}": value for name, value in folds.items()}
+    return scores
+
+
+def precisions(
+    measure: Measure,
+    images: Embeddings,
+    captions: Embeddings,
+    owner: Int[Tensor, " n"],
+    true: Callable[[slice], Bool[Tensor, "b m"]] | None,
+) -> dict[str, float]:
+    """R-precision and mAP@R: of images, whose captions are right, and of captions, where it is known of
+    which images each is true."""
+    own = belonging(torch.arange(len(images), device=owner.device), owner)
+    found = {"i2t": precision(measure, images, captions, own)}
+    if true:
+        found["t2i"] = precision(turned(measure), captions, images, true)
+    return {f"{way}_{name}": value for way, both in found.items() for name, value in both.items()}
+
+
+def true_pairs(
+    dataset: Dataset, device: torch.device
+) -> Callable[[slice], Bool[Tensor, "b m"]] | None:
+    """Of which images each caption of a split is true, by rows; None where nobody knows, or of too many."""
+    from polymodal.data.drawn.scenes.caption_truth import truth  # which compiles the worlds' tracer
+
+    rows = truth(dataset) if len(dataset) <= LARGEST else None
+    return None if rows is None else lambda part: torch.from_numpy(rows(part)).to(device)
+
+
+def unknown_words(vocabulary: Vocabulary, texts: Sequence[str]) -> float:
+    """The percentage of the words of some captions that a model never met in training.
+
+    >>> unknown_words(Vocabulary.of(["a red cube"]), ["a red ball", "A ball."])
+    40.0
+    """
+    tokens, lengths = vocabulary.encode_batch(texts)
+    words = int((lengths - 2).sum())  # less the start and the end
+    return 100 * int((tokens == UNK).sum()) / max(words, 1)

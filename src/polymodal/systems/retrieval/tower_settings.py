@@ -1,0 +1,192 @@
+"""What every retrieval system can be told, what it learns from its data, and its encoders."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from torch import nn
+
+from polymodal.base.errors import PolymodalError
+from polymodal.data.features import Features
+from polymodal.data.pairs import captions_of
+from polymodal.data.records import Dataset
+from polymodal.data.tokens import Tokens
+from polymodal.data.vocabulary import Vocabulary
+from polymodal.maths.ranking import Negatives
+from polymodal.nn.caption_encoders import FrozenText, GRUEncoder
+from polymodal.nn.named_encoders import describe, describe_text, image_encoder
+
+MOST = 100.0
+"""The largest scale that is learned (CLIP)."""
+
+OWN: dict[str, dict[str, Any]] = {
+    "hinge": {"margin": 0.2, "negatives": "hardest", "warmup": 0},
+    "sigmoid": {"bias": 0.0, "pseudo_positives": 0.0},
+}
+"""The settings of one loss alone, which would do nothing beside another, and their defaults."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What every retrieval system can be told; the defaults are the paper's (001, §3.1)."""
+
+    image_encoder: str = "convnet"
+    """convnet (ours, from scratch), efficientnet-lite0, or a transformers model: hub id or folder."""
+    convnet_width: int = 32
+    """Channels of the convnet's first stage; each further stage doubles them."""
+    finetune: bool = False
+    """Train a pretrained image encoder too (the second phase; start it with --init RUN)."""
+    freeze_norm: bool = False
+    """While fine-tuning, keep the moments of its batch norms in place of each batch's own."""
+    text_encoder: str = "gru"
+    """gru (ours, from scratch) or a transformers text model that stays frozen: hub id or folder."""
+    own_embeddings: bool = False
+    """Begin with the points or means of --image-encoder and --text-encoder themselves, one CLIP or
+    SigLIP, which so gains variances and keeps what it knows."""
+    embed_dim: int = 1024
+    """D, the dimension of the joint space."""
+    word_dim: int = 300
+    """The dimension of the word vectors."""
+    word_scale: float = 0.1
+    """Word vectors start evenly between plus and minus this; 1 learns sooner from little data."""
+    hidden: int = 1024
+    """The GRU's state."""
+    loss: Literal["hinge", "infonce", "sigmoid"] = "hinge"
+    """hinge (VSE++), infonce (CLIP; with cosines start at --scale 14 --learn-scale) or sigmoid
+    (SigLIP; with cosines start at --scale 10 --bias -10 --learn-scale)."""
+    scale: float = 1.0
+    """What the similarity is multiplied by in the loss (one over the temperature), or starts at."""
+    learn_scale: bool = False
+    """Learn the scale too, up to 100."""
+    bias: float = 0.0
+    """Where the learned bias of the sigmoid loss starts: near minus the scaled score of a good pair."""
+    pseudo_positives: float = 0.0
+    """Weight of a second sigmoid loss in which a negative that scores at least as the true pair
+    counts as true (PCME++: 0.1)."""
+    margin: float = 0.2
+    """α of the hinge loss."""
+    negatives: Negatives = "hardest"
+    """hardest (VSE++), sum (VSE0) or semi-hard in-batch negatives of the hinge loss."""
+    warmup: int = 0
+    """Steps with summed negatives first, which keeps the hardest ones from collapsing the space."""
+    lr: float = 2e-4
+    """Adam's learning rate."""
+    decay_at: float = 0.5
+    """The share of the budget after which the rate is divided by ten (15 of 30 epochs)."""
+    crop: float = 1.0
+    """Side of the random training crop, as a share of the picture's; 1 for none."""
+    flip: bool = False
+    """Mirror half of the training pictures (it makes 'left' and 'right' lie)."""
+    fold: int = 1000
+    """Images a fold of the evaluation, beside that over all of them together."""
+
+    def __post_init__(self) -> None:
+        for name in ("embed_dim", "word_dim", "word_scale", "hidden", "scale", "lr", "fold"):
+            if not 0 < getattr(self, name) < float("inf"):
+                raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
+        if self.convnet_width <= 0 or self.convnet_width % 8:
+            raise PolymodalError(
+                f"convnet_width must be a multiple of 8, not {self.convnet_width}."
+            )
+        if not 0 < self.crop <= 1:
+            raise PolymodalError(
+                f"crop is a share of the side, above 0 and at most 1, not {self.crop}."
+            )
+        if self.margin <= 0:
+            raise PolymodalError(f"margin must be above 0, not {self.margin}: no margin, no loss.")
+        if self.warmup < 0:
+            raise PolymodalError(f"warmup is a number of steps, 0 or more, not {self.warmup}.")
+        if not 0 <= self.decay_at <= 1:
+            raise PolymodalError(f"decay_at is a share of the budget, 0 to 1, not {self.decay_at}.")
+        if self.freeze_norm and not self.finetune:
+            raise PolymodalError("freeze_norm is about fine-tuning: give --finetune too.")
+        if self.own_embeddings and self.text_encoder == "gru":
+            raise PolymodalError(
+                "own_embeddings begins with those of one model of images and texts: give it as "
+                "--text-encoder, and as --image-encoder or the encoder of --features."
+            )
+        self._check_loss()
+
+    def _check_loss(self) -> None:
+        """Refuse what the loss would not heed, or cannot begin with."""
+        for loss, own in OWN.items():
+            for name, default in own.items():
+                if self.loss != loss and getattr(self, name) != default:
+                    raise PolymodalError(
+                        f"{name} is a setting of the {loss} loss, but the loss is {self.loss}. "
+                        f"Leave it at {default}, or choose --loss {loss}."
+                    )
+        if self.learn_scale and self.scale > MOST:
+            raise PolymodalError(
+                f"A learned scale starts at {MOST:g} at most, not {self.scale:g}, since it is capped "
+                "there. Start lower, or leave --learn-scale out."
+            )
+        if not 0 <= self.pseudo_positives < float("inf"):
+            raise PolymodalError(
+                f"pseudo_positives is a weight, 0 or more, not {self.pseudo_positives}."
+            )
+
+
+def learn(config: Settings, train: Dataset) -> dict[str, Any]:
+    """What the captions are read by (for the GRU, the words of the training captions alone), and what
+    the images come as."""
+    texts = captions_of(train)
+    if not texts:
+        raise PolymodalError("The training split is empty: there is nothing to learn from.")
+    size = train.images([0]).shape[1]
+    cropped = round(size * config.crop)
+    if cropped < 8:
+        raise PolymodalError(
+            f"crop={config.crop} leaves {cropped} of {size} pixels a side; at least 8 are needed."
+        )
+    if isinstance(train, Features):
+        encoder = {"kind": "features", "made_by": train.encoder, "dim": len(train.mean)}
+    else:
+        encoder = describe(config.image_encoder, cropped)
+    learned = {"size": size, "image_encoder": encoder}
+    if config.text_encoder != "gru":
+        return learned | {"text_encoder": describe_text(config.text_encoder)}
+    vocabulary = Vocabulary.of(text for own in texts for text in own)
+    return {"vocabulary": list(vocabulary.words), **learned}
+
+
+def reader(learned: dict[str, Any]) -> Vocabulary | Tokens:
+    """What turns captions into the numbers that the caption encoder takes."""
+    if "text_encoder" not in learned:
+        return Vocabulary(tuple(learned["vocabulary"]))
+    described = learned["text_encoder"]
+    return Tokens(**{name: described[name] for name in ("tokenizer", "pad", "longest", "whole")})
+
+
+def image_part(config: Settings, learned: dict[str, Any]) -> nn.Module:
+    """The image encoder that `learn` described."""
+    encoder = learned["image_encoder"]
+    if encoder["kind"] == "features" and config.finetune:
+        raise PolymodalError(
+            "finetune moves the image encoder, but these are features that it made beforehand. "
+            "Leave out --features, and start from the first phase with --init RUN."
+        )
+    return image_encoder(
+        encoder,
+        width=config.convnet_width,
+        finetune=config.finetune,
+        freeze_norm=config.freeze_norm,
+    )
+
+
+def caption_part(config: Settings, learned: dict[str, Any]) -> nn.Module:
+    """A caption encoder over the vocabulary that was learned, or a frozen one that was described."""
+    if "text_encoder" in learned:
+        return FrozenText(learned["text_encoder"])
+    return GRUEncoder(len(learned["vocabulary"]), config.word_dim, config.hidden, config.word_scale)
+
+
+def own_source(learned: dict[str, Any]) -> str:
+    """The one model whose image and text towers the encoders are."""
+    image = learned["image_encoder"]
+    found = image.get("source") or image.get("made_by"), learned["text_encoder"]["source"]
+    if found[0] != found[1]:
+        raise PolymodalError(
+            "own_embeddings begins with those of one model, but the images are encoded by "
+            f"{found[0] or image['kind']} and the texts by {found[1]}."
+        )
+    return found[1]

@@ -1,0 +1,84 @@
+"""The judge: reads words in pictures, to tell whether generated ones show what is said (004, §5.4).
+
+The image encoder's architecture, trained on real pictures alone. Where each place of a text has words
+of its own (two-objects, one-object) it is given the relation word and reads the others, and where the
+objects are; where words are a bag (CelebA, CUB) it says how likely each is.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from polymodal.base.errors import PolymodalError
+from polymodal.data.fixed_words import Words
+from polymodal.data.image_texts import words_of
+from polymodal.data.located_texts import Seen
+from polymodal.data.records import Dataset
+from polymodal.metrics.correctness import RELATION
+from polymodal.nn.residual import ImageEncoder
+from polymodal.nn.word_readers import BagReader, PlaceReader
+from polymodal.systems.vlvae.judge.bag_judge import BagJudge
+from polymodal.systems.vlvae.judge.judge_module import Judge
+from polymodal.systems.vlvae.judge.judge_settings import Config
+from polymodal.systems.vlvae.judge.place_judge import PlaceJudge
+
+__all__ = ["Config", "build", "learn"]
+
+OPPOSITES = {"left": "right", "right": "left", "front": "behind", "behind": "front"}
+"""The relation that holds when the two objects change places."""
+
+
+def learn(config: Config, train: Dataset) -> dict[str, Any]:
+    """The words and, where each place has its own, which, and how many objects' places are known."""
+    if not len(train):
+        raise PolymodalError("The training split is empty: there is nothing to learn from.")
+    words = words_of(train)
+    learned = {"size": train.images([0]).shape[1], "words": words.as_json()}
+    if config.words == "bag" or (config.words == "auto" and words.shortest < words.length):
+        return learned
+    examples = Seen(train, words)
+    at = [examples.texts[..., place].unique().tolist() for place in range(words.length)]
+    return learned | {"at": at, "objects": examples.places.shape[2]}
+
+
+def build(config: Config, learned: dict[str, Any]) -> Judge:
+    """The judge of words at places, or of a bag of words."""
+    words = Words.from_json(learned["words"])
+    encoder = ImageEncoder(size=learned["size"], width=config.width, code=config.code)
+    if "at" not in learned:
+        bag = BagReader(encoder=encoder, words=len(words), hidden=config.hidden)
+        return BagJudge(config, words, bag)
+    attributes = named_places([[words.words[n] for n in own] for own in learned["at"]])
+    allowed = torch.zeros(words.length, len(words), dtype=torch.bool)
+    for place, own in enumerate(learned["at"]):
+        allowed[place, own] = True
+    (relation,) = attributes.get(RELATION, [None])
+    known = words.numbers
+    reader = PlaceReader(
+        encoder=encoder,
+        allowed=allowed,
+        relation=relation,
+        opposites={known[a]: known[b] for a, b in OPPOSITES.items() if {a, b} <= known.keys()},
+        objects=learned["objects"],
+        hidden=config.hidden,
+    )
+    return PlaceJudge(config, words, reader, attributes)
+
+
+def named_places(at: Sequence[Sequence[str]]) -> dict[str, list[int]]:
+    """The places of each attribute, known by the words that occur there; a relation has one place.
+
+    >>> named_places([["small"], ["left", "right"], ["large", "small"], ["big"]])
+    {'size': [0, 2], 'relation': [1], 'word_4': [3]}
+    """
+    from polymodal.data.drawn.scenes.attributes import KINDS
+
+    relations = [p for p, own in enumerate(at) if {OPPOSITES.get(word) for word in own} == set(own)]
+    found: dict[str, list[int]] = {}
+    for place, own in enumerate(at):
+        name = next((kind for kind, known in KINDS.items() if set(own) <= set(known)), None)
+        if relations == [place]:
+            name = RELATION
+        found.setdefault(name or f"word_{place + 1}", []).append(place)
+    return found

@@ -1,0 +1,91 @@
+"""The judge of words whose order means nothing."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int, Shaped
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from polymodal.data.image_texts import SayingBatch, Sayings
+from polymodal.data.records import Dataset
+from polymodal.metrics.correctness import bag_correctness
+from polymodal.nn.word_readers import BagReader, said
+from polymodal.systems.vlvae.judge.judge_module import BLOCK, Judge
+from polymodal.training.recording import Outputs
+
+GUESS = 55.0
+"""The balanced accuracy in percent below which a word is hardly told from a guess."""
+
+
+class BagJudge(Judge):
+    """Says how likely each word is to be said of a picture."""
+
+    reader: BagReader
+
+    def examples(self, dataset: Dataset) -> Sayings:
+        return Sayings(dataset, self.words)
+
+    def step(self, batch: SayingBatch) -> Outputs:
+        """Whether each word is said of each picture; the blank, which comes first, is none."""
+        truth = said(batch.texts, len(self.words))[:, 1:]
+        logits = self.reader(batch.images)[:, 1:]
+        loss = binary_cross_entropy_with_logits(logits, truth.float())
+        return {"loss": loss, "shown": loss.detach()}
+
+    def symptom(self, loss: float) -> str | None:
+        """A word's loss that stays where tossing a coin is."""
+        if loss < 0.99 * math.log(2):
+            return None
+        return f"The judge tosses coins: the loss of a word is {loss:.2f}. Try another --lr."
+
+    @torch.no_grad()
+    def probabilities(self, pictures: Shaped[Tensor, "b 3 h w"]) -> Float[Tensor, "b v"]:
+        """How likely each word is to be said of each picture."""
+        self.eval()
+        found = [self.reader(some.to(self.device)) for some in pictures.split(BLOCK)]
+        return torch.cat(found).sigmoid()
+
+    def scores(self, batches: Iterator[SayingBatch]) -> dict[str, float]:
+        """Balanced accuracies, the mean over pictures with and without a word, since most words are
+        seldom said; and the correctness of the texts themselves."""
+        found, truth, texts = [], [], []
+        for batch in batches:
+            found.append(self.probabilities(batch.images).cpu())
+            truth.append(said(batch.texts, len(self.words)).cpu())
+            texts.append(batch.texts[:, 0].cpu())
+        likely, there = torch.cat(found), torch.cat(truth)
+        right = ((likely > 0.5) == there).double()
+        scores: dict[str, float] = {}
+        for number, word in enumerate(self.words.words[1:], 1):
+            own = there[:, number]
+            if own.any() and not own.all():  # else there is nothing to tell apart
+                both = right[own, number].mean() + right[~own, number].mean()
+                scores[f"accuracy_{word}"] = 50 * both.item()
+        scores["least_accuracy"] = min(scores.values(), default=0.0)
+        return scores | bag_correctness(torch.cat(texts), likely, blank=0)
+
+    def correctness(
+        self, pictures: Shaped[Tensor, "b 3 h w"], texts: Int[Tensor, "b t"]
+    ) -> dict[str, float]:
+        likely = self.probabilities(pictures)
+        return bag_correctness(texts.to(likely.device), likely, blank=0)
+
+    def symptoms(self, scores: dict[str, float]) -> list[str]:
+        """The words that it does not tell."""
+        ill = [
+            name.removeprefix("accuracy_")
+            for name, value in scores.items()
+            if name.startswith("accuracy_") and value < GUESS
+        ]
+        if not ill:
+            return []
+        return [
+            f"The judge hardly tells pictures of {', '.join(ill)} from others (balanced accuracies "
+            f"below {GUESS:g} %), so its word on them is worth little. Train longer, or on more pictures."
+        ]
+
+    def protocol(self) -> dict[str, Any]:
+        return {"reading": "words likelier than not, whatever the order", "accuracy": "balanced"}

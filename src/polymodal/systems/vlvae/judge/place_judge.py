@@ -1,0 +1,138 @@
+"""The judge of texts each of whose places has words of its own."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int, Shaped
+from torch import Tensor
+
+from polymodal.base.errors import PolymodalError
+from polymodal.data.fixed_words import Words
+from polymodal.data.located_texts import Seen, SeenBatch
+from polymodal.data.records import Dataset
+from polymodal.metrics.correctness import correctness
+from polymodal.nn.word_readers import PlaceReader
+from polymodal.systems.vlvae.judge.judge_module import BLOCK, Judge
+from polymodal.systems.vlvae.judge.judge_settings import Config
+from polymodal.training.recording import Outputs
+
+ENOUGH = 98.0
+"""The accuracy in percent that a judge must exceed in every attribute."""
+
+
+class PlaceJudge(Judge):
+    """Reads the word at each place, given the relation word, and where the objects are."""
+
+    reader: PlaceReader
+
+    def __init__(
+        self,
+        config: Config,
+        words: Words,
+        reader: PlaceReader,
+        attributes: Mapping[str, Sequence[int]],
+    ) -> None:
+        super().__init__(config, words, reader)
+        self.attributes = attributes
+        self.chance = reader.allowed[reader.others].sum(1).log().mean().item()
+
+    def examples(self, dataset: Dataset) -> Seen:
+        found = Seen(dataset, self.words)
+        if found.places.shape[2] != self.reader.objects:
+            raise PolymodalError(
+                f"This judge was trained where the places of {self.reader.objects} objects are known, and "
+                f"of these data {found.places.shape[2]} are. Ask it about a world such as two-objects, or "
+                "about pictures by judge.correctness."
+            )
+        return found
+
+    def step(self, batch: SeenBatch) -> Outputs:
+        """The words of all true texts of each picture, and where their objects are."""
+        words, places = self.reader(batch.images, self.reader.relations(batch.texts))
+        likely = self.reader.likely(words, batch.texts)
+        away = (places - batch.places).square().sum(-1)
+        loss = -likely.mean()
+        if away.numel():
+            loss = loss + self.config.place_weight * away.mean()
+        return {"loss": loss, "shown": -likely.detach().mean()}
+
+    def symptom(self, loss: float) -> str | None:
+        """A word's loss that stays where a guess among the words of its place is."""
+        if self.global_step < 2 * self.config.warmup or loss < 0.99 * self.chance:
+            return None
+        return (
+            f"The judge guesses: the loss of a word is {loss:.2f}, and picking any of its place gives "
+            f"{self.chance:.2f}. Try another --lr."
+        )
+
+    @torch.no_grad()
+    def scores(self, batches: Iterator[SeenBatch]) -> dict[str, float]:
+        """Accuracies over all true texts, and the error of the places in percent of the side.
+
+        That of the relation is balanced, over true ones and their opposites, since a judge that knows
+        nothing contradicts none.
+        """
+        self.eval()
+        kept, caught, away = [], [], []
+        for batch in batches:
+            true, false = batch.texts, self.reader.turned(batch.texts)
+            read, places = self.reader.read(batch.images, torch.cat([true, false], 1))
+            of_true, of_false = (read == torch.cat([true, false], 1)).chunk(2, 1)
+            twins = (false[:, :, None] == true[:, None]).all(-1).any(-1)  # of which both are true
+            kept.append(of_true.flatten(0, 1).double().cpu())
+            caught.append(~of_false[~twins].cpu())
+            away.append((places.chunk(2, 1)[0] - batch.places).norm(dim=-1).flatten().cpu())
+        right, wrong = torch.cat(kept).mean(0), torch.cat(caught).double()
+        place = self.reader.relation
+        if place is not None and len(wrong):
+            right[place] = 0.5 * (right[place] + wrong[:, place].mean())
+        found = {
+            f"accuracy_{name}": 100 * right[own].mean().item()
+            for name, own in self.attributes.items()
+        }
+        found["least_accuracy"] = min(found.values())
+        if self.reader.objects:
+            found["place_error"] = 100 * torch.cat(away).mean().item()
+        return found
+
+    @torch.no_grad()
+    def read(
+        self, pictures: Shaped[Tensor, "b 3 h w"], texts: Int[Tensor, "b t"]
+    ) -> tuple[Int[Tensor, "b t"], Float[Tensor, "b o 2"]]:
+        """What each text should have said of its picture, and where its objects are seen: see
+        `PlaceReader.read`."""
+        self.eval()
+        found = [
+            self.reader.read(some.to(self.device), told.to(self.device)[:, None])
+            for some, told in zip(pictures.split(BLOCK), texts.split(BLOCK), strict=True)
+        ]
+        read, places = zip(*found, strict=True)
+        return torch.cat(read)[:, 0], torch.cat(places)[:, 0]
+
+    def correctness(
+        self, pictures: Shaped[Tensor, "b 3 h w"], texts: Int[Tensor, "b t"]
+    ) -> dict[str, float]:
+        read, _ = self.read(pictures, texts)
+        return correctness(texts.to(read.device), read, self.attributes)
+
+    def symptoms(self, scores: dict[str, float]) -> list[str]:
+        """The attributes that it reads too badly."""
+        ill = [
+            f"{name.removeprefix('accuracy_')} ({value:.1f} %)"
+            for name, value in scores.items()
+            if name.startswith("accuracy_") and not value > ENOUGH
+        ]
+        if not ill:
+            return []
+        return [
+            f"The judge does not read {', '.join(ill)} rightly in more than {ENOUGH:g} % of real "
+            "pictures, so its word on generated ones is worth little. Train longer, on more or larger "
+            "pictures, or with a larger --width."
+        ]
+
+    def protocol(self) -> dict[str, Any]:
+        return {
+            "reading": "each word at its place, given the relation word, over all true texts",
+            "relation": "wrong where the words are more than twice as likely in the opposite order",
+        }

@@ -1,0 +1,210 @@
+"""VLVAE: a VAE of pictures and texts that draws what is said and says what it sees (004).
+
+Stage one trains the joint model (eq. 1–2). Stage two freezes it and learns, in the same steps, what
+the images of a text look like to it, q_agg(z|y) (eq. 4–5), the posterior of the text itself,
+q_true(z|y) (eq. 3, as TELBO does), and the aggregate prior q(z) (§4.2). JMVAE learns q(z|y) in stage
+one instead: --joint 1.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from polymodal.base.errors import PolymodalError
+from polymodal.data.fixed_words import Words
+from polymodal.data.image_texts import words_of
+from polymodal.data.records import Dataset
+from polymodal.maths import likelihoods
+from polymodal.nn import flows
+from polymodal.nn.dense import SharedDecoder, SharedEncoder
+from polymodal.nn.renorm import Norm
+from polymodal.nn.residual import ImageDecoder, ImageEncoder
+from polymodal.nn.text_coders import TextDecoder, TextEncoder, TransformerDecoder
+from polymodal.systems.vlvae.densities import Densities, TextPosterior
+from polymodal.systems.vlvae.joint_model import JointModel
+from polymodal.systems.vlvae.vlvae_module import VLVAE
+
+__all__ = ["Config", "build", "learn"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """An image–text VAE and the densities that are learned of its latent variable."""
+
+    infer_from: Literal["image", "text", "both"] = "image"
+    """What q(z|·) sees: the image alone, so that z holds nothing of the text's own (004, §2), the
+    text alone, or both (§6)."""
+    latent: int = 50
+    """The dimensions of z."""
+    code: int = 200
+    """The width of encodings and of the GRUs' states."""
+    decoded: int | None = None
+    """The width of the shared decoder and of what it gives the others to start from; by itself that of
+    the encodings, as in the paper, which is few for two objects at any place (docs/vlvae.md)."""
+    width: int = 32
+    """Maps of the image networks where the picture is half its size."""
+    shrink: int = 4
+    """How much smaller the picture is in their residual blocks: 4 times, as in CycleGAN, or 8."""
+    ends: int = 10
+    """Maps that the image encoder flattens."""
+    norm: Norm = "batch"
+    """How the shared networks normalise: by the moments of each batch (the paper), or by running ones, as
+    in testing (Ioffe, 2017), so that no batch moves what another's picture is."""
+    text_decoder: Literal["gru", "transformer"] = "gru"
+    """What speaks, word by word: a GRU (the paper) or a transformer."""
+    dropout: float = 0.1
+    """Dropout of the text decoder."""
+    likelihood: Literal["beta", "gaussian", "laplace", "logistic"] = "beta"
+    """p(x|z): the constrained Beta of the paper, or another."""
+    image_weight: float = 0.003
+    """What log p(x|z) is multiplied by in stage one (004, §5.3.1)."""
+    text_weight: float = 10.0
+    """What log p(y|z) is multiplied by in stage one."""
+    warmup: float = 0.05
+    """The share of stage one over which the weight of the KL term rises from 0 to 1 (§5.3: 20k of
+    400k steps)."""
+    warm_from: float = 0.0
+    """Where that weight starts: from 0 it rises along a line, from above 0 by the same factor each step,
+    so that it stays low for longer."""
+    free_bits: float = 0.0
+    """Nats of KL a dimension that cost nothing (Kingma et al., 2016)."""
+    samples: int = 1
+    """Draws of z for an image in stage one; several give the importance-weighted bound."""
+    joint: float = 0.0
+    """Weight of KL(q(z|x) ‖ q_agg(z|y)) in stage one, where all parameters move (JMVAE)."""
+    shuffle: bool = False
+    """Draw the order of the words of a text anew each time, where it means nothing (CelebA)."""
+    densities: tuple[Literal["aggregate", "true", "prior"], ...] = ("aggregate", "true", "prior")
+    """What stage two learns: q_agg(z|y), q_true(z|y) and q(z)."""
+    flow: Literal["couplings", "splines", "gaussian"] = "couplings"
+    """How: affine couplings (the paper), neural splines, or a Gaussian."""
+    transforms: int = 6
+    """Couplings of a flow."""
+    flow_hidden: int = 512
+    """The width of their networks."""
+    flow_share: float = 0.25
+    """The share of all steps that is stage two's; 1 with --init, for a model that is trained already."""
+    flow_lr: float = 1e-3
+    """Adam's rate in stage two."""
+    draws: int = 8
+    """Draws of z and of a text for an image at each step of stage two."""
+    lr: float = 4e-4
+    """Adam's rate in stage one."""
+    decay: bool = True
+    """Let the rate of either stage fall to a twentieth along a cosine; the paper's stays."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "densities", tuple(self.densities))
+        for name in (
+            "latent",
+            "code",
+            "decoded",
+            "width",
+            "ends",
+            "samples",
+            "draws",
+            "transforms",
+            "flow_hidden",
+        ):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise PolymodalError(f"{name} must be 1 or more, not {value}.")
+        for name in ("lr", "flow_lr"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
+        for name in ("image_weight", "text_weight", "free_bits", "joint"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise PolymodalError(f"{name} must be 0 or more, not {getattr(self, name)}.")
+        for name in ("warmup", "warm_from", "flow_share", "dropout"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise PolymodalError(f"{name} is a share, from 0 to 1, not {getattr(self, name)}.")
+        if bool(self.densities) != bool(self.flow_share):
+            raise PolymodalError(
+                "Stage two needs both --densities and a --flow-share above 0, or neither; found "
+                f"{', '.join(self.densities) or 'none'} and {self.flow_share:g}. All of them: --densities "
+                "aggregate true prior."
+            )
+        if self.joint and "aggregate" not in self.densities:
+            raise PolymodalError(
+                "--joint learns q_agg(z|y) in stage one: keep 'aggregate' among --densities."
+            )
+        if self.joint and self.flow_share == 1:
+            raise PolymodalError(
+                "--joint belongs to stage one, of which --flow-share 1 leaves nothing. Give a smaller "
+                "share, or leave out --joint."
+            )
+        if self.samples > 1 and self.free_bits:
+            raise PolymodalError(
+                "The importance-weighted bound has no KL term that --free-bits could spare. Give "
+                "--samples 1, or --free-bits 0."
+            )
+
+
+def learn(config: Config, train: Dataset) -> dict[str, Any]:
+    """The words of the training split and the size of its pictures."""
+    if not len(train):
+        raise PolymodalError("The training split is empty: there is nothing to learn from.")
+    return {"size": train.images([0]).shape[1], "words": words_of(train).as_json()}
+
+
+def build(config: Config, learned: dict[str, Any]) -> VLVAE:
+    """The model and its densities, given what `learn` found."""
+    words = Words.from_json(learned["words"])
+    return VLVAE(
+        config=config,
+        words=words,
+        size=learned["size"],
+        model=joint_model(config, words, learned["size"]),
+        densities=learned_densities(config, len(words)),
+    )
+
+
+def joint_model(config: Config, words: Words, size: int) -> JointModel:
+    """p(x, y, z) and q(z|·) (004, §5.1)."""
+    code, likelihood = config.code, likelihoods.named(config.likelihood)
+    decoded = config.decoded or code
+    sees = 2 if config.infer_from == "both" else 1
+    maps: dict[str, int] = {"size": size, "width": config.width, "shrink": config.shrink}
+    return JointModel(
+        image_encoder=None
+        if config.infer_from == "text"
+        else ImageEncoder(ends=config.ends, code=code, **maps),
+        text_encoder=None
+        if config.infer_from == "image"
+        else TextEncoder(words=len(words), code=code),
+        shared_encoder=SharedEncoder(
+            inputs=sees * code, latent=config.latent, hidden=code, norm=config.norm
+        ),
+        shared_decoder=SharedDecoder(
+            latent=config.latent, code=decoded, hidden=decoded, norm=config.norm
+        ),
+        image_decoder=ImageDecoder(parameters=likelihood.parameters, code=decoded, **maps),
+        text_decoder=text_decoder(config, len(words), decoded),
+        likelihood=likelihood,
+    )
+
+
+def text_decoder(config: Config, words: int, code: int) -> TextDecoder | TransformerDecoder:
+    """What speaks, told by a code of that width."""
+    if config.text_decoder == "transformer":
+        return TransformerDecoder(words=words, code=code, dropout=config.dropout)
+    return TextDecoder(words=words, code=code, state=config.code, dropout=config.dropout)
+
+
+def learned_densities(config: Config, words: int) -> Densities:
+    """The flows of stage two, each text posterior with a text encoder of its own (004, §5.1.1)."""
+    how: dict[str, Any] = {"latent": config.latent, "hidden": config.flow_hidden}
+    if config.flow != "gaussian":
+        how["transforms"] = config.transforms
+    flow = getattr(flows, config.flow)
+
+    def posterior() -> TextPosterior:
+        encoder = TextEncoder(words=words, code=config.code)
+        return TextPosterior(encoder=encoder, flow=flow(context=config.code, **how))
+
+    asked = config.densities
+    return Densities(
+        aggregate=posterior() if "aggregate" in asked else None,
+        true=posterior() if "true" in asked else None,
+        prior=flow(**how) if "prior" in asked else None,
+    )

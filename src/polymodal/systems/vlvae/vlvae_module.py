@@ -1,0 +1,282 @@
+"""The VLVAE in training, evaluation and use."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from jaxtyping import Float, Int, Shaped, UInt8
+from torch import Tensor
+
+from polymodal.base.errors import PolymodalError
+from polymodal.data.fixed_words import Words
+from polymodal.data.image_texts import SayingBatch, Sayings, check_pictures, check_texts
+from polymodal.data.records import Dataset
+from polymodal.maths.diagonal_gaussian import DiagonalGaussian
+from polymodal.nn.learning_rates import half_cosine
+from polymodal.systems.vlvae.densities import Densities, log_prior
+from polymodal.systems.vlvae.generation import Speaking
+from polymodal.systems.vlvae.joint_model import JointModel, in_float32
+from polymodal.systems.vlvae.vlvae_scores import kl_parts, scores_of
+from polymodal.training.recording import Aside, Outputs, Recordable
+
+QUICK = 1000
+"""How many images are scored at a validation during training."""
+
+SELECTING = {"aggregate": "log_q", "true": "log_py_true", "prior": "log_px_aggregate"}
+"""What selects the weights: a score of the first of these densities that is learned."""
+
+PARTS = 2000
+"""How many posteriors the aggregate is made of when the KL term is parted."""
+
+
+class VLVAE(Speaking, Recordable):
+    """The joint model, then the densities of its latent variable."""
+
+    strategy = "ddp_find_unused_parameters_true"  # either stage moves half of the parameters
+
+    heat: Tensor
+
+    def __init__(
+        self, *, config: Any, words: Words, size: int, model: JointModel, densities: Densities
+    ) -> None:
+        super().__init__()
+        self.config, self.words, self.size = config, words, size
+        self.model, self.densities = model, densities
+        self.frozen = self.begun = False
+        self.register_buffer("heat", torch.ones(()), persistent=False)
+        learned = (score for name, score in SELECTING.items() if name in config.densities)
+        self.monitor = next(learned, "bound")
+
+    # Training
+
+    def start(self, train: Dataset) -> None:
+        """It starts from nothing."""
+
+    def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
+        """Take the joint model of another run, and those densities that it has."""
+        own = self.state_dict()
+        known = {k: v for k, v in weights.items() if k in own and own[k].shape == v.shape}
+        lost = {k for k in own if k.startswith("model.")} - known.keys()
+        if lost or Words.from_json(learned["words"]) != self.words:
+            raise PolymodalError(
+                "--init names a run with other words or another shape of model"
+                f"{': ' + ', '.join(sorted(lost)[:5]) if lost else ''}. Start from a run on the "
+                "same data with the same model settings."
+            )
+        self.load_state_dict(known, strict=False)
+        self.begun = True
+
+    def check(self, splits: Mapping[str, Dataset]) -> None:
+        """Before it learns: whether there is a model to learn the densities of, and whether it could be
+        asked about every split afterwards."""
+        if self.config.flow_share == 1 and not self.begun:
+            raise PolymodalError(
+                "--flow-share 1 is stage two alone, which needs a model that is trained: name its run by "
+                "--init, or give a smaller share."
+            )
+        check_texts(splits, self.words)
+
+    def examples(self, dataset: Dataset) -> Sayings:
+        check_pictures(dataset, self.size)
+        return Sayings(dataset, self.words)
+
+    def compile_parts(self) -> None:
+        """Compile the image networks with their likelihood, what lies between, the last layers of a GRU
+        that speaks, and the flows; not the GRUs, which are one kernel each as they are."""
+        model = self.model
+        for part in (
+            model.image_encoder,
+            model.shared_encoder,
+            model.shared_decoder,
+            model.picture,
+            model.text_decoder.head,
+        ):
+            if part is not None:
+                part.compile()
+        for flow in self.densities.flows():
+            flow.compile_moves()
+
+    @property
+    def turn(self) -> int:
+        """The first step of stage two, which has one step at least where it is asked for."""
+        share, last = self.config.flow_share, self.trainer.max_steps
+        return last - max(1, round(share * last)) if share else last
+
+    def train(self, mode: bool = True) -> "VLVAE":
+        """A model that stands still keeps its batch norms and dropout as in evaluation."""
+        super().train(mode)
+        if self.frozen:
+            self.model.eval()
+        return self
+
+    def training_step(self, batch: SayingBatch, batch_idx: int) -> dict[str, Tensor]:
+        """The loss of the stage that the step belongs to, in nats an image."""
+        if self.global_step < self.turn:
+            self.heat.fill_(self.warmth())
+            return self.stepped(self.joint_step, batch)
+        if not self.frozen:
+            self.freeze_model()
+        return self.stepped(self.density_step, batch)
+
+    def freeze_model(self) -> None:
+        """From here on only φ moves (004, §2)."""
+        self.frozen = True
+        self.model.requires_grad_(False).eval().zero_grad()
+
+    def joint_step(self, batch: SayingBatch) -> Outputs:
+        return shown(self.joint_loss(batch))
+
+    def density_step(self, batch: SayingBatch) -> Outputs:
+        return shown(self.density_loss(batch))
+
+    def joint_loss(self, batch: SayingBatch) -> Float[Tensor, ""]:
+        """Stage one: minus the bound of log p(x, y), its parts weighted (004, eq. 1–2 and §5.3)."""
+        texts = self.one_text(batch.texts)
+        posterior = self.model.posterior(batch.images, texts)
+        k = self.config.samples
+        z = posterior.sample(k)
+        said = times(texts, k)
+        told = self.told(z.flatten(0, 1), times(batch.images, k), said).unflatten(0, (k, -1))
+        loss = -self.bound(told, posterior, z)
+        if self.config.joint and self.densities.aggregate is not None:
+            loss = loss + self.config.joint * self.divergence(posterior, z, said)
+        return loss
+
+    def told(
+        self,
+        z: Float[Tensor, "n z"],
+        images: UInt8[Tensor, "n 3 h w"],
+        texts: Int[Tensor, "n t"],
+    ) -> Float[Tensor, " n"]:
+        """The weighted log-likelihoods of a picture and its text given z (004, §5.3.1)."""
+        code = self.model.code(z)
+        with Aside(code.device) as words:
+            text = self.config.text_weight * self.model.log_py(code, texts)
+        picture = self.config.image_weight * self.model.log_px(code, images)
+        words.join()
+        return picture + text
+
+    def bound(
+        self,
+        told: Float[Tensor, "k b"],
+        posterior: DiagonalGaussian,
+        z: Float[Tensor, "k b z"],
+    ) -> Float[Tensor, ""]:
+        """E[log p(x, y|z)] − KL (004, eq. 2), or with several draws the importance-weighted bound."""
+        if len(z) > 1:
+            weights = told + self.heat * (log_prior(z) - posterior.log_prob(z))
+            return (weights.logsumexp(0) - math.log(len(z))).mean()
+        each = posterior.kl_by_dimension(DiagonalGaussian.standard(posterior.mean)).mean(0)
+        return told.mean() - self.heat * each.clamp_min(self.config.free_bits).sum()
+
+    def warmth(self) -> float:
+        """The weight of the KL term, up to 1 over the warm-up: along a line from 0, or else by a factor."""
+        steps, start = self.config.warmup * self.turn, self.config.warm_from
+        done = min(1.0, (self.global_step + 1) / steps) if steps else 1.0
+        return float(start ** (1 - done)) if start else done
+
+    def divergence(
+        self, posterior: DiagonalGaussian, z: Float[Tensor, "k b z"], texts: Int[Tensor, "n t"]
+    ) -> Float[Tensor, ""]:
+        """KL(q(z|x) ‖ q_agg(z|y)), all parameters moving (JMVAE; 004, §3)."""
+        log_q = in_float32(self.densities.aggregate, texts, z.flatten(0, 1))  # type: ignore[arg-type]
+        return (posterior.log_prob(z).flatten() - log_q).mean()
+
+    def density_loss(self, batch: SayingBatch) -> Float[Tensor, ""]:
+        """Stage two: the sum of what each density is to make small; none shares a parameter."""
+        draws = self.config.draws
+        with torch.no_grad():
+            texts = self.one_text(times(batch.texts, draws))
+            if self.model.text_encoder is None:
+                z = self.model.posterior(batch.images, None).sample(draws).flatten(0, 1)
+            else:
+                z = self.model.posterior(times(batch.images, draws), texts).sample()
+        with torch.autocast(z.device.type, enabled=False):
+            losses = self.densities.losses(self.model, texts, z)
+        return torch.stack(list(losses.values())).sum()
+
+    def configure_optimizers(self) -> Any:
+        config, turn, last = self.config, self.turn, self.trainer.max_steps
+        adam = torch.optim.Adam(
+            [
+                {"params": self.model.parameters(), "lr": config.lr},
+                {"params": self.densities.parameters(), "lr": config.flow_lr},
+            ],
+            fused=self.device.type == "cuda",
+        )
+
+        def falling(step: int) -> float:
+            """The share of the rate that is left within the stage."""
+            first, end = (0, turn) if step < turn else (turn, last)
+            done = (step - first) / max(1, end - first) if config.decay else 0.0
+            return half_cosine(done, floor=0.05)
+
+        decay = torch.optim.lr_scheduler.LambdaLR(adam, falling)
+        return {"optimizer": adam, "lr_scheduler": {"scheduler": decay, "interval": "step"}}
+
+    def clipped_apart(self) -> list[torch.nn.Module]:
+        """A steep density must not slow down another."""
+        return [self.model, *self.densities.children()]
+
+    def symptom(self, loss: float) -> str | None:
+        return None
+
+    # Evaluation
+
+    def validate(self, dataset: Dataset) -> dict[str, float]:
+        """Bounds on the first images of a split; what selects among densities only in stage two."""
+        scores = scores_of(self, self.batches(dataset, QUICK), samples=1)
+        if self.config.densities and not self.frozen:
+            del scores[self.monitor]
+        return scores
+
+    def evaluate(self, dataset: Dataset) -> dict[str, float]:
+        """All bounds with what they may be off by, and what the KL term is made of."""
+        scores = scores_of(self, self.batches(dataset, len(dataset)), samples=4)
+        return scores | kl_parts(self, self.batches(dataset, PARTS))
+
+    def batches(self, dataset: Dataset, most: int, block: int = 256) -> Iterator[SayingBatch]:
+        """The first images of a split with their texts, on the device."""
+        self.eval()
+        for batch in self.examples(dataset).blocks(most, block):
+            yield batch.to(self.device)
+
+    def symptoms(self, scores: dict[str, float]) -> list[str]:
+        """What is wrong with a model that scores so, in plain words."""
+        found = []
+        if scores["kl"] < 1:
+            found.append(
+                f"The latent variable carries next to nothing (KL {scores['kl']:.2f} nats): pictures "
+                "and texts do not depend on it. Try a longer --warmup, --free-bits 0.1, or larger "
+                "--image-weight and --text-weight."
+            )
+        if scores["kl"] > 2 * self.config.latent:
+            found.append(
+                f"The latent variable holds {scores['kl']:.0f} nats in {self.config.latent} "
+                "dimensions, which flows follow badly. Try a smaller --image-weight."
+            )
+        return found
+
+    def protocol(self) -> dict[str, Any]:
+        config = self.config
+        return {
+            "likelihood": f"{config.likelihood}, pictures as bytes",
+            "weights": {"image": config.image_weight, "text": config.text_weight},
+            "texts": "all true ones, one drawn for an image" if not config.shuffle else "shuffled",
+            "bounds": "log p(y) by q_agg under either prior, and by q_true under N(0, I)",
+        }
+
+
+def shown(loss: Float[Tensor, ""]) -> Outputs:
+    """A loss as a training step gives it back."""
+    return {"loss": loss, "shown": loss.detach()}
+
+
+def times(batch: Shaped[Tensor, "b ..."], k: int) -> Shaped[Tensor, "n ..."]:
+    """A batch k times over; once, it is the batch itself.
+
+    >>> times(torch.tensor([1, 2]), 2)
+    tensor([1, 2, 1, 2])
+    """
+    return batch.expand(k, *batch.shape).flatten(0, 1)

@@ -1,0 +1,97 @@
+"""Bounds on the likelihoods of pictures and texts, under the prior and the densities learned of z."""
+
+from collections.abc import Iterable
+
+import torch
+from jaxtyping import Float, Int, UInt8
+from torch import Tensor
+
+from polymodal.data.image_texts import SayingBatch
+from polymodal.maths.diagonal_gaussian import DiagonalGaussian
+from polymodal.metrics.aggregate import decompose
+from polymodal.metrics.bounds import importance_bound, lower_bound
+from polymodal.systems.vlvae.densities import log_prior, text_bound, text_bounds
+from polymodal.systems.vlvae.generation import Speaking
+from polymodal.systems.vlvae.seeded import seeded
+
+Terms = dict[str, Float[Tensor, " b"]]
+
+
+@torch.no_grad()
+def scores_of(system: Speaking, batches: Iterable[SayingBatch], samples: int) -> dict[str, float]:
+    """Every bound, in nats a datum, with its standard error and, of several samples, its spread.
+
+    Texts, and draws of z, are the same whenever the same data are scored.
+    """
+    with seeded(0, system.device):
+        told = ((batch.images, system.one_text(batch.texts)) for batch in batches)
+        drawn = [[terms(system, *pair) for _ in range(samples)] for pair in told]
+    found = {
+        name: torch.cat([torch.stack([one[name] for one in batch]) for batch in drawn], 1)
+        for name in drawn[0][0]
+    }
+    return summarised(found)
+
+
+@torch.no_grad()
+def kl_parts(system: Speaking, batches: Iterable[SayingBatch]) -> dict[str, float]:
+    """What the KL term is made of: what z tells of the image, and how far the aggregate of all
+    posteriors is from the prior (004, eq. 17)."""
+    with seeded(0, system.device):
+        posteriors = DiagonalGaussian.join(
+            [system.model.posterior(b.images, system.one_text(b.texts)) for b in batches]
+        )
+        parts = decompose(posteriors, posteriors.sample(1))
+    found = parts.posterior_to_aggregate.named("posterior_to_aggregate")
+    return found | parts.aggregate_to_prior.named("aggregate_to_prior")
+
+
+def summarised(found: dict[str, Float[Tensor, "s b"]]) -> dict[str, float]:
+    """The means of single terms, and both bounds of every log-likelihood."""
+    scores: dict[str, float] = {}
+    for name, values in found.items():
+        if not name.startswith("log_p"):
+            scores[name] = values.double().mean().item()
+            continue
+        scores |= lower_bound(values).named(name)
+        if len(values) > 1:
+            scores |= importance_bound(values).named(f"{name}_iw")
+    return scores
+
+
+def terms(system: Speaking, images: UInt8[Tensor, "b 3 h w"], texts: Int[Tensor, "b t"]) -> Terms:
+    """For one draw of z a pair, all that the scores are means of.
+
+    log p(x, y) by eq. 1, log p(x|y) by eq. 6, log p(x) and log p(y) by §4.2; `_normal` is the model's
+    own prior N(0, I), `_aggregate` the learned one. Both priors are weighed by the same posteriors,
+    q(z|x) and q_agg(z|y); `log_py_true` is what q_true was trained for, log p(y) under N(0, I) (eq. 3).
+    """
+    model, densities = system.model, system.densities
+    posterior = model.posterior(images, texts)
+    z = posterior.sample()
+    code, log_q = model.code(z), posterior.log_prob(z)
+    pictures, said = model.log_px(code, images), model.log_py(code, texts)
+    seen = pictures - log_q
+    config = system.config
+    kl = log_q - log_prior(z)
+    found: Terms = {
+        "bound": config.image_weight * pictures + config.text_weight * said - kl,
+        "reconstruction": pictures,
+        "said": said,
+        "kl": kl,
+        "log_px_normal": seen + log_prior(z),
+        "log_pxy_normal": seen + said + log_prior(z),
+    }
+    if densities.prior is not None:
+        found["log_px_aggregate"] = seen + log_prior(z, densities.prior)
+    if densities.true is not None:
+        found["log_px_y_true"] = seen + densities.true(texts, z)
+        found["log_py_true"] = text_bound(model, densities.true, texts)
+    if densities.aggregate is not None:
+        found["log_q"] = densities.aggregate(texts, z)
+        found["log_px_y_aggregate"] = seen + found["log_q"]
+        if densities.prior is not None:
+            found["log_py_normal"], found["log_py_aggregate"] = text_bounds(
+                model, densities.aggregate, texts, [None, densities.prior]
+            )
+    return found

@@ -1,0 +1,58 @@
+"""Pictures of anybody's, asked about: their features, and the classes that they may show."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from polymodal.base.errors import PolymodalError, unknown
+from polymodal.data.user_images import as_pictures
+from polymodal.systems.zeroshot.prototypes import cosines
+
+BLOCK = 256
+"""Pictures that are encoded at once."""
+
+Named = list[tuple[str, float]]
+"""Classes with the cosine of each, the likeliest first."""
+
+
+def encode(learner: Any, images: Sequence[Any]) -> Float[Tensor, "n d"]:
+    """The global features of pictures: paths, PIL images, arrays `h w 3` of uint8, or a mix."""
+    if isinstance(images, str) or not hasattr(images, "__len__"):
+        raise PolymodalError("Give a list of pictures, such as ['image.png'].")
+    learner.eval()
+    found = [learner.see(block).whole.float() for block in blocks(learner, images)]
+    return torch.cat(found) if found else torch.zeros(0, learner.config.dim, device=learner.device)
+
+
+def blocks(learner: Any, images: Sequence[Any]) -> Iterator[Tensor]:
+    """Pictures in the learner's size, on its device, some at a time."""
+    for start in range(0, len(images), BLOCK):
+        part = as_pictures(list(images[start : start + BLOCK]), learner.learned["size"])
+        yield torch.from_numpy(part).permute(0, 3, 1, 2).to(learner.device)
+
+
+def recognise(
+    learner: Any, images: Sequence[Any], among: Sequence[str] | None = None, first: int = 5
+) -> list[Named]:
+    """The classes whose prototypes are nearest to each picture, of all or of those that may be named."""
+    names = learner.learned["names"]
+    among = names if among is None else among
+    if isinstance(among, str) or not among:
+        raise PolymodalError(
+            f"among is a list of one class or more, such as [{names[0]!r}], or left out for all."
+        )
+    for name in among:
+        if name not in names:
+            raise unknown("class", name, names)
+    places = [names.index(name) for name in among]
+    if first < 1:
+        raise PolymodalError(f"first must be 1 or more, not {first}.")
+    prototypes = learner.prototypes(learner.attributes[places])
+    scores, order = cosines(encode(learner, images), prototypes).sort(1, descending=True)
+    return [
+        [(names[places[k]], score) for score, k in zip(*row, strict=True)]
+        for row in zip(scores[:, :first].tolist(), order[:, :first].tolist(), strict=True)
+    ]

@@ -1,0 +1,78 @@
+"""CMDIM: DIM whose positives are of the same class, not of the same image (003, A.7).
+
+The global feature of an image is to know the local ones of another image of its class, with
+probability p, or its own, as in DIM; images of other classes are the negatives. So features say what
+a class shares.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from polymodal.base.errors import PolymodalError
+from polymodal.nn.scratch import Features
+from polymodal.systems.zeroshot import learn
+from polymodal.systems.zeroshot.class_examples import ClassBatch, PartnerBatch
+from polymodal.systems.zeroshot.infomax import InfoMax, InfoMaxSettings
+
+__all__ = ["Config", "build", "learn"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(InfoMaxSettings):
+    """An encoder that learns by class-matching Deep InfoMax."""
+
+    p: float = 1.0
+    """With what probability a partner is another image of the class."""
+    itself: Literal["features", "look"] = "features"
+    """What an image that is its own partner is to know: its own local features, so that without partners
+    this is DIM, or those of another look at it. The thesis has 'the same input' (A.7)."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.p <= 1:
+            raise PolymodalError(f"p is a probability, from 0 to 1, not {self.p}.")
+
+
+class ClassMatching(InfoMax):
+    """Minus the bound between an image and its partner, both ways round."""
+
+    config: Config
+
+    def __init__(self, config: Config, learned: dict[str, Any]) -> None:
+        super().__init__(config, learned)
+        self.partners = config.p
+
+    def views(self, batch: PartnerBatch) -> Sequence[Features]:  # type: ignore[override]
+        """Each picture and its partner."""
+        return [self.see(batch.images), self.see(batch.others)]
+
+    def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
+        one, other = views
+        if self.config.itself == "features":
+            other = self.own_features(one, other, batch)  # type: ignore[arg-type]
+        apart = batch.labels[:, None] != batch.labels
+        return -0.5 * (self.shared(one, other, apart) + self.shared(other, one, apart))
+
+    def own_features(self, one: Features, other: Features, batch: PartnerBatch) -> Features:
+        """Those of partners, but an image's own where it is its own partner."""
+        own = batch.own
+
+        def chosen(ours: Tensor, theirs: Tensor) -> Tensor:
+            return torch.where(own.view(-1, *[1] * (ours.ndim - 1)), ours, theirs)
+
+        return replace(
+            other,
+            whole=chosen(one.whole, other.whole),
+            local=chosen(one.local, other.local),
+            last=chosen(one.last, other.last),
+        )
+
+
+def build(config: Config, learned: dict[str, Any]) -> ClassMatching:
+    """The learner, given what `learn` found."""
+    return ClassMatching(config, learned)

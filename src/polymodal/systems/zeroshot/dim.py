@@ -1,0 +1,36 @@
+"""DIM: features of the whole that know those of each place (Hjelm et al., 2019; 003, A.7).
+
+A bound on the mutual information of an image's global feature and its local ones is made large: a
+critic tells places of the same image from those of others.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jaxtyping import Float
+from torch import Tensor
+
+from polymodal.nn.scratch import Features
+from polymodal.systems.zeroshot import learn
+from polymodal.systems.zeroshot.class_examples import ClassBatch
+from polymodal.systems.zeroshot.infomax import InfoMax, InfoMaxSettings
+
+__all__ = ["Config", "build", "learn"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(InfoMaxSettings):
+    """An encoder that learns by Deep InfoMax."""
+
+
+class DeepInfoMax(InfoMax):
+    """Minus the bound, for the global and local features of one look at each image."""
+
+    def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
+        return -self.shared(views[0], views[0])
+
+
+def build(config: Config, learned: dict[str, Any]) -> DeepInfoMax:
+    """The learner, given what `learn` found."""
+    return DeepInfoMax(config, learned)

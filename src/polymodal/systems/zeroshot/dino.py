@@ -1,0 +1,130 @@
+"""DINO: a student tells of one look what its own average of the past tells of another (Caron et al., 2021).
+
+A reference younger than the thesis: no labels, no negatives. The teacher has the moving average of the
+student's weights. That it does not say the same of all images is owed to a centre taken off what it
+tells, and that it does not leave everything open to its low temperature.
+
+Smaller than the paper's: looks are AMDIM's, two of the whole image and no small ones; momentum and
+temperatures stand still; the student is judged, as every encoder here, and not the teacher.
+"""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from polymodal.base.errors import PolymodalError
+from polymodal.nn.scratch import Features
+from polymodal.systems.zeroshot import Settings, learn
+from polymodal.systems.zeroshot.class_examples import ClassBatch
+from polymodal.systems.zeroshot.prototypes import cosines
+from polymodal.systems.zeroshot.two_looks import Looking
+
+__all__ = ["Config", "build", "learn"]
+
+M = TypeVar("M", bound=nn.Module)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(Settings):
+    """An encoder that learns from its own average."""
+
+    hidden: int = 2048
+    """The width of the head's two hidden layers."""
+    code: int = 256
+    """The width of what they lead to."""
+    outputs: int = 4096
+    """Directions that a code is compared with; the paper has 65,536, for far more images."""
+    momentum: float = 0.996
+    """What the teacher keeps of its weights in a step."""
+    centre_momentum: float = 0.9
+    """What the centre keeps of itself in a step."""
+    temperature: float = 0.1
+    """What the student's cosines are divided by."""
+    teacher_temperature: float = 0.04
+    """What the teacher's are divided by: lower, so that it is surer."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("hidden", "code", "outputs", "temperature", "teacher_temperature"):
+            if not getattr(self, name) > 0:
+                raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
+        for name in ("momentum", "centre_momentum"):
+            if not 0 <= getattr(self, name) < 1:
+                raise PolymodalError(
+                    f"{name} is a share, from 0 to below 1, not {getattr(self, name)}."
+                )
+
+
+class Head(nn.Module):
+    """From a feature to the cosines of its code with some directions, all of them learned."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.code = nn.Sequential(
+            nn.Linear(config.dim, config.hidden), nn.GELU(),
+            nn.Linear(config.hidden, config.hidden), nn.GELU(),
+            nn.Linear(config.hidden, config.code),
+        )  # fmt: skip
+        self.directions = nn.Parameter(torch.randn(config.outputs, config.code))
+
+    def forward(self, whole: Float[Tensor, "b d"]) -> Float[Tensor, "b k"]:
+        return cosines(self.code(whole), self.directions)
+
+
+class SelfDistilled(Looking):
+    """The cross-entropy of what the student tells of each look and the teacher of the other."""
+
+    config: Config
+    centre: Float[Tensor, " k"]
+
+    def __init__(self, config: Config, learned: dict[str, Any]) -> None:
+        super().__init__(config, learned)
+        self.head = Head(config)
+        self.teacher, self.teacher_head = follower(self.encoder), follower(self.head)
+        self.register_buffer("centre", torch.zeros(config.outputs))
+
+    def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
+        """Take the encoder of another run, for the teacher too."""
+        super().begin_from(weights, learned)
+        self.teacher.load_state_dict(self.encoder.state_dict())
+
+    def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
+        first, second = views
+        told = self.head(torch.cat([first.whole, second.whole])).float()
+        self.follow()  # what the last step did to the student; here, so that it is recorded with the step
+        with torch.no_grad():
+            others = torch.cat([self.teacher(look.seen).whole for look in (second, first)])
+            taught = self.teacher_head(others).float()
+            sure = ((taught - self.centre) / self.config.teacher_temperature).softmax(1)
+            self.centre.lerp_(taught.mean(0), 1 - self.config.centre_momentum)
+        return cross_entropy(told / self.config.temperature, sure)
+
+    @torch.no_grad()
+    def follow(self) -> None:
+        """Move the teacher's weights: θ ← m θ + (1 − m) θ of the student."""
+        for student, teacher in ((self.encoder, self.teacher), (self.head, self.teacher_head)):
+            own = dict(teacher.named_buffers())
+            for name, weight in student.named_parameters():
+                own[name].lerp_(weight, 1 - self.config.momentum)
+
+
+def follower(module: M) -> M:
+    """A copy whose weights are buffers: no optimiser moves them, and what is done to them before a step
+    is recorded is undone."""
+    found = deepcopy(module)
+    for part in found.modules():
+        for name, weight in list(part.named_parameters(recurse=False)):
+            delattr(part, name)
+            part.register_buffer(name, weight.detach())
+    return found
+
+
+def build(config: Config, learned: dict[str, Any]) -> SelfDistilled:
+    """The learner, given what `learn` found."""
+    return SelfDistilled(config, learned)

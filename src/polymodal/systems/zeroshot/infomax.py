@@ -1,0 +1,91 @@
+"""Learners by mutual information: global features that know local ones (Hjelm et al., 2019; 003, A.7)."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from polymodal.base.errors import PolymodalError
+from polymodal.maths import information
+from polymodal.maths.information import score_penalty, soft_clip
+from polymodal.nn import critics
+from polymodal.nn.scratch import Features
+from polymodal.systems.zeroshot.learner import Learner
+from polymodal.systems.zeroshot.learner_settings import Settings
+
+BoundName = Literal["jensen-shannon", "infonce", "donsker-varadhan"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class InfoMaxSettings(Settings):
+    """A bound and the critic that it is made large by."""
+
+    bound: BoundName = "jensen-shannon"
+    """What is made large. The thesis names the Donsker–Varadhan representation (A.7), and DIM's own
+    code the Jensen–Shannon one."""
+    critic: Literal["encode-and-dot", "encode-and-cosine", "dot", "concat-and-convolve"] = (
+        "encode-and-dot"
+    )
+    """What compares a global feature and a local one."""
+    critic_hidden: int = 1024
+    """The width of its layers, where it has any."""
+    critic_scaled: bool = True
+    """Divide the scores of encode-and-dot by the root of its width, as AMDIM does. DIM's authors and the
+    thesis do not say so, but from scores about that root learning is slow (see docs/zeroshot.md)."""
+    scales: Literal["local", "local-and-last"] = "local"
+    """Which places a global feature is to know: those of the local maps (003, A.7), or of the last ones too,
+    as in AMDIM."""
+    limit: float = 0.0
+    """What scores are clipped to, softly, as in AMDIM; 0 for no limit."""
+    penalty: float = 0.0
+    """Weight of the mean squared score before it is clipped, as in AMDIM."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.critic_hidden < 1:
+            raise PolymodalError(f"critic_hidden must be 1 or more, not {self.critic_hidden}.")
+        for name in ("limit", "penalty"):
+            if not getattr(self, name) >= 0:
+                raise PolymodalError(f"{name} must be 0 or more, not {getattr(self, name)}.")
+
+
+class InfoMax(Learner):
+    """A learner with a critic for each scale."""
+
+    config: InfoMaxSettings
+
+    def __init__(self, config: InfoMaxSettings, learned: dict[str, Any]) -> None:
+        super().__init__(config, learned)
+        self.bound = information.named(config.bound)
+        self.critic = critic(config, self.encoder.local_dim)
+        # not `dot`: local and last maps are not equally wide
+        both = config.scales == "local-and-last"
+        self.far_critic = critic(config, self.encoder.last_dim) if both else None
+
+    def shared(
+        self, whole: Features, places: Features, negatives: Bool[Tensor, "b b"] | None = None
+    ) -> Float[Tensor, ""]:
+        """What the global features of some images and the places of their partners share, in nats: the mean
+        over scales."""
+        scores = [self.critic(whole.whole, places.local)]
+        if self.far_critic is not None:
+            scores.append(self.far_critic(whole.whole, places.last))
+        return torch.stack([self.told(each, negatives) for each in scores]).mean()
+
+    def told(
+        self, scores: Float[Tensor, "b b *places"], negatives: Bool[Tensor, "b b"] | None = None
+    ) -> Float[Tensor, ""]:
+        """The bound by scores, clipped and less their penalty where that is asked for."""
+        limit, weight = self.config.limit, self.config.penalty
+        bound = self.bound(soft_clip(scores, limit) if limit else scores, negatives=negatives)
+        return bound - score_penalty(scores, weight) if weight else bound
+
+
+def critic(config: InfoMaxSettings, local: int) -> nn.Module:
+    """What compares global features and local ones of some width."""
+    how: dict[str, Any] = {} if config.critic == "dot" else {"hidden": config.critic_hidden}
+    if config.critic == "encode-and-dot":
+        how["scaled"] = config.critic_scaled
+    return critics.named(config.critic)(summary=config.dim, local=local, **how)

@@ -1,0 +1,268 @@
+"""A learner of features: what all share but their loss."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int, UInt8
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from polymodal.base.errors import PolymodalError
+from polymodal.data.classes import classed, unit_attributes
+from polymodal.data.records import Dataset
+from polymodal.metrics.class_accuracy import harmonic, top1
+from polymodal.nn import scratch
+from polymodal.nn.augment import RandomCrop
+from polymodal.nn.learning_rates import half_cosine
+from polymodal.nn.scratch import Features
+from polymodal.systems.zeroshot import class_answers as asking
+from polymodal.systems.zeroshot.class_examples import ClassBatch, Pictured
+from polymodal.systems.zeroshot.learner_settings import Settings
+from polymodal.systems.zeroshot.local_losses import LocalClassifier
+from polymodal.systems.zeroshot.prototypes import (
+    Fitting,
+    Prototypes,
+    cosines,
+    cosines_about,
+    fitted,
+    ridge,
+)
+from polymodal.training.recording import Outputs, Recordable
+
+
+class Learner(Recordable, ABC):
+    """An encoder that learns by some loss, and is judged by the classes that it never saw.
+
+    Before each validation prototypes are fitted to the features of the training images, which stand
+    still meanwhile (003, §4.4.5); they are kept with the weights.
+    """
+
+    monitor = "zsl_top1"
+    partners: float | None = None
+    """With what probability a picture comes with another of its class, or none if it comes alone."""
+
+    attributes: Float[Tensor, "c a"]
+    known: Bool[Tensor, " c"]
+    ridges: Float[Tensor, "c d"]
+
+    def __init__(self, config: Settings, learned: dict[str, Any]) -> None:
+        super().__init__()
+        self.config, self.learned = config, learned
+        classes, width = learned["classes"], learned["attributes"]
+        self.crop = RandomCrop(config.crop, config.flip)
+        size = round(learned["size"] * config.crop)
+        self.encoder = getattr(scratch, config.encoder)(
+            size=size, dim=config.dim, slim=config.slim, dropout=config.dropout
+        )
+        self.local = (
+            None
+            if config.local == "none"
+            else LocalClassifier(
+                config.local,
+                local=self.encoder.local_dim,
+                attributes=width,
+                classes=classes,
+                each=config.local_each,
+            )
+        )
+        self.prototypes = Prototypes(width, config.dim)
+        self.register_buffer("attributes", torch.zeros(classes, width))
+        self.register_buffer("known", torch.zeros(classes, dtype=torch.bool))
+        self.register_buffer("ridges", torch.zeros(classes, config.dim))
+        self.learned_from: Pictured | None = None
+
+    # Training
+
+    @abstractmethod
+    def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
+        """What it learns by, beside the local loss."""
+
+    def views(self, batch: ClassBatch) -> Sequence[Features]:
+        """What it encodes of a batch: each picture, or for some learners two of its class."""
+        return [self.see(batch.images)]
+
+    def start(self, train: Dataset) -> None:
+        """Take the attributes of all classes, and which of them have training images."""
+        data = classed(train)
+        self.attributes.copy_(torch.from_numpy(unit_attributes(data.attributes)))
+        self.known[torch.from_numpy(data.labels).unique()] = True
+        self.learned_from = Pictured(data, self.partners)
+
+    def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
+        """Take the encoder of another run."""
+        own = {k: v.shape for k, v in self.encoder.state_dict(prefix="encoder.").items()}
+        theirs = {k: v.shape for k, v in weights.items() if k.startswith("encoder.")}
+        if own != theirs:
+            raise PolymodalError(
+                "--init names a run with another encoder. Start from one with the same --encoder, "
+                "--dim, --crop and size of pictures."
+            )
+        self.load_state_dict({k: weights[k] for k in own}, strict=False)
+
+    def examples(self, dataset: Dataset) -> Pictured:
+        own = self.learned_from
+        return own if own and own.dataset is dataset else Pictured(classed(dataset), self.partners)
+
+    def training_step(self, batch: ClassBatch, batch_idx: int) -> Outputs:
+        return self.stepped(self.step, batch)
+
+    def step(self, batch: ClassBatch) -> Outputs:
+        """The learner's own loss and the local one, of all that it encodes."""
+        views = self.views(batch)
+        loss = self.loss(views, batch)
+        if self.local is not None:
+            told = [self.told_locally(view, batch.labels) for view in views]
+            loss = loss + self.config.local_weight * torch.stack(told).mean()
+        return {"loss": loss, "shown": loss.detach()}
+
+    def told_locally(self, view: Features, labels: Int[Tensor, " b"]) -> Float[Tensor, ""]:
+        """The local loss of one look at each picture."""
+        logits = self.local(view.local, self.attributes)  # type: ignore[misc]
+        return self.surprise(logits, labels.repeat_interleave(len(logits) // len(labels)))
+
+    def see(self, images: UInt8[Tensor, "b 3 h w"]) -> Features:
+        """The features of a window of each picture, its bytes between −1 and 1."""
+        found: Features = self.encoder(self.crop(images).float() / 127.5 - 1)
+        return found
+
+    def surprise(
+        self, logits: Float[Tensor, "b c"], labels: Int[Tensor, " b"]
+    ) -> Float[Tensor, ""]:
+        """The cross-entropy of the true class among those with training images: of the others nothing
+        may be learned, not even that they are others."""
+        return cross_entropy(logits.float().masked_fill(~self.known, -torch.inf), labels)
+
+    def configure_optimizers(self) -> Any:
+        on_gpu = self.device.type == "cuda"
+        adam = torch.optim.Adam(self.parameters(), lr=self.config.lr, fused=on_gpu)
+        if not self.config.decay:
+            return adam
+        last = self.trainer.max_steps
+
+        def falling(step: int) -> float:
+            return half_cosine(step / last)
+
+        decay = torch.optim.lr_scheduler.LambdaLR(adam, falling)
+        return {"optimizer": adam, "lr_scheduler": {"scheduler": decay, "interval": "step"}}
+
+    def symptom(self, loss: float) -> str | None:
+        return None
+
+    # Evaluation
+
+    def validate(self, dataset: Dataset) -> dict[str, float]:
+        """Fit the prototypes, and score the classes of a split by them."""
+        self.fit_prototypes()
+        return self.evaluate(dataset)
+
+    def fit_prototypes(self) -> None:
+        """Prototypes of both kinds for the features of the training images as they are now."""
+        if self.learned_from is None:
+            raise PolymodalError(
+                "Prototypes are fitted to the training images, which this model does not have. "
+                "Use `evaluate`, which takes those that were kept."
+            )
+        features, labels = self.features(self.learned_from.dataset)
+        self.ridges.copy_(ridge(features, labels, self.attributes, self.config.ridge))
+        self.fit(features, labels)
+
+    def fit(self, features: Float[Tensor, "n d"], labels: Int[Tensor, " n"]) -> None:
+        """Prototypes by which classes are recognised."""
+        how = Fitting(steps=self.config.fit_steps, lr=self.config.fit_lr)
+        found = fitted(features, labels, self.attributes, how)
+        self.prototypes.load_state_dict(found.state_dict())
+
+    @torch.no_grad()
+    def evaluate(self, dataset: Dataset) -> dict[str, float]:
+        """How often the class is recognised, among those of the split and among all, each class alike."""
+        self.check_data(dataset)
+        features, labels = self.features(dataset)
+        scores = cosines(features, self.prototypes(self.attributes))
+        here = torch.zeros_like(self.known)
+        here[labels] = True
+        level = scores - self.config.handicap * self.known
+        return {
+            "zsl_top1": top1(scores, labels, here),
+            "zsl_top1_ridge": top1(cosines_about(features, self.ridges, self.known), labels, here),
+            "top1_among_all": top1(level, labels, torch.ones_like(here)),
+            "chance": 100 / int(here.sum()),
+            "classes_learned": 100 * self.known[here].float().mean().item(),
+        }
+
+    def check_data(self, dataset: Dataset) -> None:
+        """Data must have the classes that are known here by their attributes, in pictures of one size."""
+        data, names, size = classed(dataset), self.learned["names"], self.learned["size"]
+        if list(data.classes) != names:
+            raise PolymodalError(
+                f"This model knows {len(names)} classes, {names[0]!r} the first of them; these data have "
+                f"{len(data.classes)}, {data.classes[0]!r} the first. Give data of the same classes."
+            )
+        pixels = data.images([0]).shape[1]
+        if pixels != size:
+            raise PolymodalError(
+                f"This model takes pictures of {size}×{size}, but the data are {pixels}×{pixels}. Add "
+                f"',size={size}' to the data."
+            )
+
+    def joined(self, scores: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+        """The same with the generalised setting (Xian et al., 2017), where `test_seen` has other images
+        of the classes that were learned from, and of no others."""
+        seen, unseen = scores.get("test_seen"), scores.get("test")
+        if not (seen and unseen and seen["classes_learned"] == 100):
+            return scores
+        both = seen["top1_among_all"], unseen["top1_among_all"]
+        told = {"gzsl_seen": both[0], "gzsl_unseen": both[1], "gzsl_harmonic": harmonic(*both)}
+        return {**scores, "test": unseen | told}
+
+    @torch.no_grad()
+    def features(self, dataset: Dataset) -> tuple[Float[Tensor, "n d"], Int[Tensor, " n"]]:
+        """The global features of all pictures of a split, and their classes."""
+        self.eval()
+        found, labels = [], []
+        for block in self.examples(dataset).blocks():
+            found.append(self.see(block.images.to(self.device)).whole.float())
+            labels.append(block.labels)
+        return torch.cat(found), torch.cat(labels).to(self.device)
+
+    # Use
+
+    @property
+    def unseen(self) -> list[str]:
+        """The classes that had no training images, and are known by their attributes alone."""
+        names, known = self.learned["names"], self.known.tolist()
+        return [name for name, seen in zip(names, known, strict=True) if not seen]
+
+    @torch.no_grad()
+    def encode_images(self, images: Sequence[Any]) -> Float[Tensor, "n d"]:
+        """The global features of pictures: paths, PIL images, arrays, or a mix."""
+        return asking.encode(self, images)
+
+    @torch.no_grad()
+    def recognise(
+        self, images: Sequence[Any], among: Sequence[str] | None = None, first: int = 5
+    ) -> list[asking.Named]:
+        """The likeliest classes of each picture, with their cosines: of all, or of those named."""
+        return asking.recognise(self, images, among, first)
+
+    def symptoms(self, scores: dict[str, float]) -> list[str]:
+        """What is wrong with features that score so, in plain words."""
+        if scores["zsl_top1"] > 1.5 * scores["chance"]:
+            return []
+        which = "Classes" if scores.get("classes_learned") else "Classes never seen"
+        return [
+            f"{which} are recognised hardly better than by chance "
+            f"({scores['zsl_top1']:.1f} % against {scores['chance']:.1f} %). Train longer, or try "
+            "another --lr."
+        ]
+
+    def protocol(self) -> dict[str, Any]:
+        return {
+            "recognition": "cosine to prototypes from ℓ2-normalised attributes, fitted in "
+            f"{self.config.fit_steps} steps at {self.config.fit_lr:g}",
+            "ridge": "cosine to prototypes by ridge regression of weight "
+            f"{self.config.ridge:g}, from the middle of the known classes",
+            "handicap": self.config.handicap,
+            "accuracy": "top-1, the mean over classes, among the classes of the split",
+        }

@@ -1,0 +1,102 @@
+"""Classes from local features alone: the places of the last maps, no layer that joins them (003, A.5).
+
+Either the features of all places are averaged and the average is recognised, or each place is
+recognised by itself and the answers are averaged; of the maps after the last pooling or before it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from polymodal.base.errors import PolymodalError
+from polymodal.data.classes import classed
+from polymodal.data.records import Dataset
+from polymodal.metrics.class_accuracy import top1
+from polymodal.systems.zeroshot.learner import Learner
+from polymodal.systems.zeroshot.prototypes import Fitting, Prototypes, cosines, fitted
+
+Maps = Literal["last", "unpooled"]
+"""The maps that are flattened, or the same before their pooling."""
+
+MAPS: dict[str, Maps] = {"pool": "last", "no_pool": "unpooled"}
+
+
+@dataclass(frozen=True)
+class Places:
+    """The features of n images at p places each, and their classes."""
+
+    features: Float[Tensor, "n d p"]
+    labels: Int[Tensor, " n"]
+
+    def rows(self) -> Float[Tensor, "np d"]:
+        """Each place as a feature of its own, place by place within image by image."""
+        return self.features.transpose(1, 2).flatten(0, 1)
+
+
+def local_scores(system: Learner, splits: Mapping[str, Dataset]) -> dict[str, float]:
+    """Accuracy on the classes of `test` by each way of joining places (003, Table A.3)."""
+    train, test = learned_from(system, splits), splits["test"]
+    found = {"zsl_top1": system.evaluate(test)["zsl_top1"]}
+    for name, which in MAPS.items():
+        learned, tested = (places_of(system, split, which) for split in (train, test))
+        here = torch.zeros_like(system.known)
+        here[tested.labels] = True
+        scores = {
+            "representations": by_mean(system, learned, tested),
+            "predictions": by_place(system, learned, tested, here),
+        }
+        for way, values in scores.items():
+            found[f"{way}_{name}"] = top1(values, tested.labels, here)
+    return found
+
+
+def by_mean(system: Learner, learned: Places, tested: Places) -> Float[Tensor, "m c"]:
+    """Scores of classes by the mean of an image's features over places: "average before"."""
+    net = net_for(system, learned.features.mean(2), learned.labels)
+    return cosines(tested.features.mean(2), net(system.attributes))
+
+
+def by_place(
+    system: Learner, learned: Places, tested: Places, among: Bool[Tensor, " c"]
+) -> Float[Tensor, "m c"]:
+    """The mean over places of the probability of each class that may be named: "average after"."""
+    each = learned.features.shape[2]
+    net = net_for(system, learned.rows(), learned.labels.repeat_interleave(each))
+    scores = Fitting().scale * cosines(tested.rows(), net(system.attributes))
+    chances = scores.masked_fill(~among, -torch.inf).softmax(1)
+    return chances.unflatten(0, (-1, each)).mean(1)
+
+
+def net_for(
+    system: Learner, features: Float[Tensor, "n d"], labels: Int[Tensor, " n"]
+) -> Prototypes:
+    """Prototypes among some features, fitted as those among the global ones are."""
+    how = Fitting(steps=system.config.fit_steps, lr=system.config.fit_lr)
+    return fitted(features, labels, system.attributes, how)
+
+
+@torch.no_grad()
+def places_of(system: Learner, dataset: Dataset, which: Maps) -> Places:
+    """The features at every place of all pictures of a split."""
+    system.eval()
+    found = [
+        getattr(system.see(block.images.to(system.device)), which).float().flatten(2)
+        for block in system.examples(dataset).blocks()
+    ]
+    labels = torch.from_numpy(classed(dataset).labels).to(system.device)
+    return Places(torch.cat(found), labels)
+
+
+def learned_from(system: Learner, splits: Mapping[str, Dataset]) -> Dataset:
+    """The split that a trained system learned from, by its hash."""
+    for split in splits.values():
+        if split.fingerprint == system.learned.get("train"):
+            return split
+    raise PolymodalError(
+        "None of these splits is the one that the model learned from, to whose images prototypes are "
+        f"fitted; found {', '.join(splits)}. Give the data that it was trained on."
+    )

@@ -1,0 +1,51 @@
+"""PN: a prototypical network trained end to end, features and prototypes at once (003, Table A.2).
+
+An image is pulled to the prototype that its class's attributes lead to, and away from those of the
+other classes (Snell et al., 2017).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from polymodal.base.errors import PolymodalError
+from polymodal.nn.scratch import Features
+from polymodal.systems.zeroshot import Learner, Settings, learn
+from polymodal.systems.zeroshot.class_examples import ClassBatch
+from polymodal.systems.zeroshot.prototypes import cosines
+
+__all__ = ["Config", "build", "learn"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(Settings):
+    """A prototypical network."""
+
+    scale: float = 10.0
+    """What cosines are multiplied by before the softmax."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.scale > 0:
+            raise PolymodalError(f"scale must be above 0, not {self.scale}.")
+
+
+class PrototypicalNetwork(Learner):
+    """The cross-entropy of the class whose prototype is nearest."""
+
+    config: Config
+
+    def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
+        near = cosines(views[0].whole, self.prototypes(self.attributes))
+        return self.surprise(self.config.scale * near, batch.labels)
+
+    def fit(self, features: Float[Tensor, "n d"], labels: Int[Tensor, " n"]) -> None:
+        """Its prototypes are learned with the features."""
+
+
+def build(config: Config, learned: dict[str, Any]) -> PrototypicalNetwork:
+    """The learner, given what `learn` found."""
+    return PrototypicalNetwork(config, learned)

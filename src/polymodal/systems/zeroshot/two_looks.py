@@ -1,0 +1,35 @@
+"""Learners that compare looks at one image: they see a look in training, the middle window in testing."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from jaxtyping import UInt8
+from torch import Tensor
+
+from polymodal.nn.amdim_augment import Looks
+from polymodal.nn.scratch import Features
+from polymodal.systems.zeroshot.class_examples import ClassBatch
+from polymodal.systems.zeroshot.learner import Learner
+from polymodal.systems.zeroshot.learner_settings import Settings
+
+
+class Looking(Learner):
+    """A learner that sees AMDIM's looks, each drawn anew; it mirrors pictures whatever `flip` says."""
+
+    looks: Looks | None
+    """None where it sees windows, as other learners do."""
+
+    def __init__(self, config: Settings, learned: dict[str, Any]) -> None:
+        super().__init__(config, learned)
+        self.looks = Looks(self.encoder.size)
+
+    def see(self, images: UInt8[Tensor, "b 3 h w"]) -> Features:
+        """The features of a look in training, of the middle window in testing."""
+        if self.looks is None or not self.training:
+            return super().see(images)
+        found: Features = self.encoder(2 * self.looks(images.float() / 255) - 1)
+        return found
+
+    def views(self, batch: ClassBatch) -> Sequence[Features]:
+        """Two looks at each picture."""
+        return [self.see(batch.images) for _ in range(2)]

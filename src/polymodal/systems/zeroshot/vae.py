@@ -1,0 +1,67 @@
+"""VAE and β-VAE: features from which a picture is drawn again (003, §4.4.1).
+
+The features lead to a Gaussian of a code, of which a picture is drawn, and which stays near N(0, I)
+(Kingma and Welling, 2014); with --beta above 1 nearer (Higgins et al., 2017).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from polymodal.base.errors import PolymodalError
+from polymodal.maths.diagonal_gaussian import DiagonalGaussian, squashed
+from polymodal.nn.dcgan import Drawer
+from polymodal.nn.dense import HIGH, LOW
+from polymodal.nn.scratch import Features
+from polymodal.systems.zeroshot import Learner, Settings, learn
+from polymodal.systems.zeroshot.class_examples import ClassBatch
+
+__all__ = ["Config", "build", "learn"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(Settings):
+    """A variational auto-encoder; the thesis gives neither code nor likelihood: both are ours."""
+
+    code: int = 128
+    """The width of the code."""
+    beta: float = 1.0
+    """Weight of the KL term."""
+    std: float = 0.5
+    """The standard deviation of a pixel about what is drawn, bytes lying between −1 and 1."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("code", "std"):
+            if not getattr(self, name) > 0:
+                raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
+        if not self.beta >= 0:
+            raise PolymodalError(f"beta must be 0 or more, not {self.beta}.")
+
+
+class VariationalAutoEncoder(Learner):
+    """Minus the bound of log p(x), but for a constant, in nats a number of the picture: a local loss beside
+    the sum over all of them would be as good as none."""
+
+    config: Config
+
+    def __init__(self, config: Config, learned: dict[str, Any]) -> None:
+        super().__init__(config, learned)
+        self.code = nn.Linear(config.dim, 2 * config.code)
+        self.drawer = Drawer(code=config.code, size=self.encoder.size, slim=config.slim)
+
+    def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
+        (features,) = views
+        mean, log_var = self.code(features.whole).float().chunk(2, -1)
+        code = DiagonalGaussian(mean, squashed(log_var, LOW, HIGH))
+        drawn = self.drawer.error(code.sample(), features.seen, self.config.std)
+        apart = code.kl(DiagonalGaussian.standard(mean))
+        return (drawn + self.config.beta * apart).mean() / features.seen[0].numel()
+
+
+def build(config: Config, learned: dict[str, Any]) -> VariationalAutoEncoder:
+    """The learner, given what `learn` found."""
+    return VariationalAutoEncoder(config, learned)

@@ -1,0 +1,87 @@
+"""VICReg: two looks at an image agree, in numbers that vary and tell different things (Bardes et al., 2022).
+
+A reference younger than the thesis: no critic and no negatives. What keeps all images from having one
+feature is that each number of a batch is to have a standard deviation of 1, and no two are to vary
+together. Looks are AMDIM's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.functional import mse_loss, relu
+
+from polymodal.base.errors import PolymodalError
+from polymodal.nn.scratch import Features
+from polymodal.systems.zeroshot import Settings, learn
+from polymodal.systems.zeroshot.class_examples import ClassBatch
+from polymodal.systems.zeroshot.two_looks import Looking
+
+__all__ = ["Config", "build", "learn"]
+
+TINY = 1e-4
+"""What is added to a variance before its root is taken."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(Settings):
+    """An encoder that learns by variance, invariance and covariance."""
+
+    expander: int = 2048
+    """The width of the three layers whose numbers are compared; the paper has 8192, for larger features."""
+    invariance: float = 25.0
+    """Weight of the squared difference of two looks."""
+    variance: float = 25.0
+    """Weight of what standard deviations lack of 1."""
+    covariance: float = 1.0
+    """Weight of the squared covariances."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.expander < 1:
+            raise PolymodalError(f"expander must be 1 or more, not {self.expander}.")
+        for name in ("invariance", "variance", "covariance"):
+            if not getattr(self, name) >= 0:
+                raise PolymodalError(f"{name} must be 0 or more, not {getattr(self, name)}.")
+
+
+class Regularised(Looking):
+    """The three terms of two looks, each widened by the same expander."""
+
+    config: Config
+
+    def __init__(self, config: Config, learned: dict[str, Any]) -> None:
+        super().__init__(config, learned)
+        wide = config.expander
+        self.expander = nn.Sequential(
+            nn.Linear(config.dim, wide), nn.BatchNorm1d(wide), nn.ReLU(),
+            nn.Linear(wide, wide), nn.BatchNorm1d(wide), nn.ReLU(),
+            nn.Linear(wide, wide, bias=False),
+        )  # fmt: skip
+
+    def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
+        first, second = (self.expander(look.whole).float() for look in views)
+        return (
+            self.config.invariance * mse_loss(first, second)
+            + self.config.variance * (lacking(first) + lacking(second))
+            + self.config.covariance * (shared(first) + shared(second))
+        )
+
+
+def lacking(z: Float[Tensor, "b d"]) -> Float[Tensor, ""]:
+    """What the standard deviation of a number lacks of 1, on average (Bardes et al., 2022, eq. 1)."""
+    return relu(1 - (z.var(0) + TINY).sqrt()).mean()
+
+
+def shared(z: Float[Tensor, "b d"]) -> Float[Tensor, ""]:
+    """The squared covariances of each number with all others, on average (Bardes et al., 2022, eq. 4)."""
+    apart = z - z.mean(0)
+    covariances = (apart.T @ apart).float() / (len(z) - 1)
+    return 2 * covariances.tril(-1).square().sum() / z.shape[1]
+
+
+def build(config: Config, learned: dict[str, Any]) -> Regularised:
+    """The learner, given what `learn` found."""
+    return Regularised(config, learned)

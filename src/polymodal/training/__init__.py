@@ -1,0 +1,1 @@
+"""Training that survives a kill at any step; it knows no system by name."""

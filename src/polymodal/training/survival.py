@@ -1,0 +1,145 @@
+"""What happens after each step of a training, so that a kill loses little and changes nothing."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from lightning import Callback, LightningModule, Trainer
+
+from polymodal.base.errors import PolymodalError
+from polymodal.base.hardware import products
+from polymodal.training.checkpoints import checkpoint_path, prune
+from polymodal.training.training_config import Training
+
+Scores = dict[str, float]
+
+
+class Survival(Callback):
+    """After each step: seed, watch, validate, keep the best, checkpoint, in this order.
+
+    A kill at any point leaves a checkpoint from which the same steps are done again.
+    """
+
+    def __init__(
+        self,
+        config: Training,
+        folder: Path,
+        *,
+        val_every: int,
+        last: int,
+        validate: Callable[[], Scores],
+        keep: Callable[[], None],
+        say: Callable[[str], None],
+    ) -> None:
+        self.config, self.folder = config, folder
+        self.val_every, self.last = val_every, last
+        self.validate, self.keep, self.say = validate, keep, say
+        self.best = -float("inf")
+        self.curves: list[Scores] = []
+        self.latest: Scores = {}
+        self.ill = 0
+        self.saved = time.monotonic()
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"best": self.best, "curves": self.curves}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.best, self.curves = state["best"], state["curves"]
+
+    def on_train_batch_start(
+        self, trainer: Trainer, pl_module: LightningModule, batch: Any, batch_idx: int
+    ) -> None:
+        sow(step_seed(self.config.seed, trainer.global_step, trainer.global_rank))
+
+    def on_train_batch_end(
+        self,
+        trainer: Trainer,
+        pl_module: LightningModule,
+        outputs: Any,
+        batch: Any,
+        batch_idx: int,
+    ) -> None:
+        step = trainer.global_step
+        point: Scores = {}
+        overdue = trainer.world_size == 1 and time.monotonic() - self.saved > 60
+        saving = step % self.config.checkpoint_every == 0 or step == self.last or overdue
+        if step % self.config.log_every == 0 or saving:
+            point["loss"] = self.watch(pl_module, outputs["shown"].item(), step)
+        if step % self.val_every == 0 or step == self.last:
+            point |= self.select(trainer, pl_module)
+        if point:
+            self.curves.append({"step": step, **point})
+            self.latest |= point
+            for logger in trainer.loggers:
+                logger.log_metrics(point, step)
+        if saving:
+            self.check_weights(pl_module, step)
+            trainer.save_checkpoint(checkpoint_path(self.folder, step))
+            self.saved = time.monotonic()
+            if trainer.is_global_zero:
+                prune(self.folder)
+
+    def watch(self, system: Any, loss: float, step: int) -> float:
+        """Stop at a loss that is no number; say so when it stays at a value that means collapse."""
+        if loss != loss or loss in (float("inf"), -float("inf")):
+            raise PolymodalError(
+                f"The loss became {loss} at step {step}. Try a smaller --lr, --clip 1 or --precision "
+                f"32. The last good checkpoint is in {self.folder}."
+            )
+        symptom = system.symptom(loss)
+        self.ill = self.ill + 1 if symptom else 0
+        if symptom and self.ill == 5:
+            self.say(f"At step {step}: {symptom}")
+        return loss
+
+    def check_weights(self, system: LightningModule, step: int) -> None:
+        """Never let weights that are no numbers into a checkpoint."""
+        for name, value in system.named_parameters():
+            if not bool(torch.isfinite(value).all()):
+                raise PolymodalError(
+                    f"The weights {name} are no longer finite at step {step}, though the loss is. "
+                    f"Try a smaller --lr or --clip 1. The last good checkpoint is in {self.folder}."
+                )
+
+    def select(self, trainer: Trainer, system: Any) -> Scores:
+        """Score the system on the validation split and keep it if it is the best so far."""
+        scores: Scores = {}
+        if trainer.is_global_zero:
+            # other sizes are not worth compiling for
+            with torch.compiler.set_stance("force_eager"), products("highest"):
+                scores = self.validate()
+            if self.config.final:  # what was learned from tells nothing: the last step is kept
+                scores = {}
+                self.keep()
+            score = scores.get(system.monitor)  # there may be none before a later stage begins
+            if score is not None and score > self.best:
+                self.best = score
+                self.keep()
+            system.train()
+        trainer.strategy.barrier()
+        return scores
+
+
+def sow(seed: int) -> None:
+    """Seed the generators of the devices that are there. `torch.manual_seed` sets those of all kinds of
+    device, and notes for each that is not there from where it was called: longer than a short step."""
+    torch.default_generator.manual_seed(seed)
+    if torch.cuda.is_available():
+        torch.cuda.manual_seed_all(seed)
+    if torch.backends.mps.is_available():
+        torch.mps.manual_seed(seed)
+
+
+def step_seed(seed: int, step: int, rank: int) -> int:
+    """A seed of 63 bits for one step of one process.
+
+    >>> step_seed(0, 1, 0) != step_seed(1, 0, 0)
+    True
+    """
+    value = 0
+    for part in (seed, step, rank):
+        value = (value + part + 1) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
+        value ^= value >> 29
+    return value >> 1

@@ -1,0 +1,75 @@
+"""One line of progress of a training: how far, how fast, how well."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from lightning import Callback, LightningModule, Trainer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from polymodal.base import progress
+from polymodal.base.progress import console, say
+
+
+class TrainingBar(Callback):
+    """A rich bar over all steps with the loss, the validation score and examples a second."""
+
+    def __init__(
+        self,
+        first: int,
+        last: int,
+        batch_size: int,
+        names: tuple[str, ...],
+        latest: Mapping[str, float],
+    ) -> None:
+        self.first, self.last, self.batch_size = first, last, batch_size
+        self.names, self.latest = names, latest
+        self.bar: Progress | None = None
+
+    def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        if not trainer.is_global_zero:
+            return
+        self.bar = Progress(
+            TextColumn("[bold]training"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[state]}"),
+            console=console,
+        )
+        self.task = self.bar.add_task("", total=self.last, completed=self.first, state="")
+        self.began = self.told = time.monotonic()
+        if console.is_terminal:
+            self.bar.start()
+
+    def on_train_batch_end(
+        self,
+        trainer: Trainer,
+        pl_module: LightningModule,
+        outputs: Any,
+        batch: Any,
+        batch_idx: int,
+    ) -> None:
+        if self.bar is None:
+            return
+        step = trainer.global_step
+        speed = (step - self.first) * self.batch_size / (time.monotonic() - self.began)
+        shown = [f"{name} {self.latest[name]:.4g}" for name in self.names if name in self.latest]
+        state = "  ".join([*shown, f"{speed:.0f} examples/s"])
+        self.bar.update(self.task, completed=step, state=state)
+        if not console.is_terminal and time.monotonic() - self.told > progress.PAUSE:
+            self.told = time.monotonic()
+            say(f"step {step} of {self.last}  {state}")
+
+    def stop(self) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+            self.bar = None
+
+    def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
+        self.stop()
+
+    def on_exception(
+        self, trainer: Trainer, pl_module: LightningModule, exception: BaseException
+    ) -> None:
+        self.stop()

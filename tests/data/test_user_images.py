@@ -1,0 +1,62 @@
+"""Pictures as a user gives them become the pixels that a folder would give."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from polymodal.base.errors import PolymodalError
+from polymodal.data.folder import open_folder
+from polymodal.data.user_images import as_picture, as_pictures
+
+
+def test_a_path_an_image_and_an_array_are_one_picture(squares):
+    path = squares / "train-003.png"
+    image = Image.open(path)
+    found = as_pictures([str(path), path, image, np.asarray(image)], 20)
+    assert found.shape == (4, 20, 20, 3)
+    assert found.dtype == np.uint8
+    assert all((one == found[0]).all() for one in found)
+    folder = open_folder(squares, size=20, progress=False)["train"]
+    assert (found[0] == folder[folder.ids.index("train-003.png")].image).all()
+
+
+def test_other_shapes_and_modes_are_brought_in():
+    tall = np.zeros((30, 10, 3), np.uint8)
+    tall[10:20] = 255
+    assert (as_picture(tall, 10) == 255).all()  # the centre square
+    assert (as_picture(Image.new("L", (9, 9), 7), 9) == 7).all()
+
+
+def test_an_absent_file():
+    with pytest.raises(PolymodalError, match=r"There is no image at nowhere\.png"):
+        as_picture("nowhere.png", 8)
+
+
+def test_a_folder_is_no_picture(tmp_path: Path):
+    with pytest.raises(PolymodalError, match=r"is a folder\. Give the pictures in it: .*/\*\.png"):
+        as_picture(tmp_path, 8)
+
+
+def test_a_broken_file_is_named(tmp_path: Path):
+    path = tmp_path / "broken.png"
+    path.write_bytes(b"no picture")
+    with pytest.raises(PolymodalError, match=r"broken\.png: this is no image"):
+        as_picture(path, 8)
+    path.write_bytes(b"")
+    with pytest.raises(PolymodalError, match=r"broken\.png: the image file has 0 bytes"):
+        as_picture(path, 8)
+
+
+@pytest.mark.parametrize(
+    "array", [np.zeros((4, 4, 3)), np.zeros((4, 4), np.uint8), np.zeros((3, 4, 4), np.uint8)]
+)
+def test_arrays_of_another_kind(array):
+    with pytest.raises(PolymodalError, match=r"uint8 of shape \(height, width, 3\), not"):
+        as_picture(array, 4)
+
+
+def test_something_else():
+    with pytest.raises(PolymodalError, match="a path, a PIL image or a uint8 array, not int"):
+        as_picture(7, 4)
