@@ -9,7 +9,6 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +25,6 @@ from polymodal.runs.run_folder import versions
 
 FOREVER = 10**9
 WORKERS = min(8, os.cpu_count() or 1)
-
-
-@dataclass
-class Clock:
-    """As much of a trainer as a step asks for: which step it is, of how many."""
-
-    global_step: int
-    max_steps: int = 1000
-    world_size: int = 1
 
 
 def seconds(step: Callable[[], None], count: int, device: str) -> float:

@@ -20,8 +20,9 @@ from rich.table import Table
 from polymodal import systems
 from polymodal.data.drawn import birds
 from polymodal.training.fitting import compile_parts, record_steps
+from polymodal.training.system import Clock
 from polymodal.training.training_config import Training
-from timing import Clock, as_trained, descent, parser, seconds, write
+from timing import as_trained, descent, parser, seconds, write
 
 TWICE = ("amdim", "cmdim")
 """Learners that encode two pictures for each of a batch."""
@@ -35,8 +36,7 @@ def step_of(options: argparse.Namespace) -> Any:
     system = module.build(config, module.learn(config, train))
     system.start(train)
     system.to(options.device).train()
-    system.clock = Clock(0)  # which a system does not keep alive by itself
-    system.trainer = system.clock
+    system.clock = Clock(0, 1000)
     record_steps(system)
     if options.compile:
         compile_parts(system)

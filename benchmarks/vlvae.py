@@ -28,8 +28,9 @@ from polymodal.nn.residual import Convolution, InstanceNorm
 from polymodal.systems.vlvae import vlvae
 from polymodal.systems.vlvae.vlvae_module import VLVAE
 from polymodal.training.fitting import compile_parts, record_steps
+from polymodal.training.system import Clock
 from polymodal.training.training_config import Training
-from timing import Clock, as_trained, compared, descent, from_host, parser, show, write
+from timing import as_trained, compared, descent, from_host, parser, show, write
 
 PLAIN, FIRST, SECOND = "plain", "stage one", "stage two"
 TARGET = 4.0
@@ -40,7 +41,7 @@ def built(sayings: Sayings, clock: Clock, device: str) -> VLVAE:
     torch.manual_seed(0)
     config = vlvae.Config()
     system = vlvae.build(config, vlvae.learn(config, sayings.dataset))
-    system.trainer = clock
+    system.clock = clock
     return system.to(device).train()
 
 
@@ -69,7 +70,7 @@ def steps_of(options: argparse.Namespace) -> dict[str, Callable[[], None]]:
     train = world.splits()["train"]
     sayings = Sayings(train, words_of(train))
     resident = sayings.resident(torch.device(options.device))
-    clocks = {PLAIN: Clock(0), FIRST: Clock(0), SECOND: Clock(999)}
+    clocks = {PLAIN: Clock(0, 1000), FIRST: Clock(0, 1000), SECOND: Clock(999, 1000)}
     systems = {name: built(sayings, clock, options.device) for name, clock in clocks.items()}
     make_plain(systems[PLAIN].model)
     for name in (FIRST, SECOND):

@@ -27,8 +27,9 @@ from polymodal.data.drawn import birds
 from polymodal.systems.zeroshot import cmdim
 from polymodal.systems.zeroshot.class_examples import PartnerBatch, Pictured, Resident
 from polymodal.training.fitting import compile_parts, record_steps
+from polymodal.training.system import Clock
 from polymodal.training.training_config import Training
-from timing import Clock, as_trained, compared, descent, from_host, parser, show, write
+from timing import as_trained, compared, descent, from_host, parser, show, write
 
 PLAIN, RECORDED, OURS = "plain", "recorded", "ours"
 TARGET = 4.0
@@ -81,8 +82,7 @@ def step_of(
     system: Any, name: str, resident: Resident, options: argparse.Namespace
 ) -> Callable[[], None]:
     """A step of a learner on its own batches."""
-    system.clock = Clock(0)  # which a system does not keep alive by itself
-    system.trainer = system.clock
+    system.clock = Clock(0, 1000)
     fast = name != PLAIN
     batches = as_trained(resident, options.batch) if fast else loaded(resident, options)
 

@@ -5,7 +5,7 @@ import importlib
 import torch
 
 from patches import TRAIN
-from vlvaes import Clock
+from polymodal.training.system import Clock
 
 SMALL = {"dim": 64, "slim": 8, "lr": 3e-3, "fit_steps": 300, "fit_lr": 1e-2}
 LEARNERS = {
@@ -24,6 +24,5 @@ def made(name, **changes):
     config = module.Config(**{**SMALL, **changes})
     system = module.build(config, module.learn(config, TRAIN))
     system.start(TRAIN)
-    system.clock = Clock(max_steps=60)
-    system.trainer = system.clock
+    system.clock = Clock(last=60)
     return system

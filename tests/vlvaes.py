@@ -1,6 +1,5 @@
 """Small VLVAEs for tests."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,6 +9,7 @@ from polymodal.data.records import Dataset
 from polymodal.runs import jobs
 from polymodal.systems.vlvae.vlvae import Config, build, learn
 from polymodal.systems.vlvae.vlvae_module import VLVAE
+from polymodal.training.system import Clock
 from polymodal.training.training_config import Training
 
 M = TypeVar("M", bound=torch.nn.Module)
@@ -26,22 +26,12 @@ TINY = {
 """A model that takes a step in milliseconds on pictures of 16×16."""
 
 
-@dataclass
-class Clock:
-    """As much of a trainer as a step asks for."""
-
-    global_step: int = 0
-    max_steps: int = 100
-    world_size: int = 1
-
-
 def tiny(train: Dataset, **changes) -> VLVAE:
     """A model at the first of a hundred steps."""
     torch.manual_seed(0)
     config = Config(**TINY | changes)
     system = build(config, learn(config, train))
-    system.clock = Clock()  # which a system does not keep alive by itself
-    system.trainer = system.clock
+    system.clock = Clock()
     return system
 
 

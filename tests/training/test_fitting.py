@@ -129,6 +129,7 @@ def test_a_loss_that_is_no_number_stops(squares, tmp_path, monkeypatch):
 
 def survival(config: Training, folder, said: list[str]) -> Survival:
     return Survival(
+        Ill(),
         config,
         folder,
         val_every=1,
@@ -150,17 +151,17 @@ def test_a_collapse_is_named_once_after_five_observations(tmp_path):
     said: list[str] = []
     watcher = survival(Training(), tmp_path, said)
     for step, loss in enumerate([2, 2, 2, 2, 0.5, 2, 2, 2, 2], 1):
-        watcher.watch(Ill(), loss, step)
+        watcher.watch(loss, step)
     assert said == []
     for step in range(10, 30):
-        watcher.watch(Ill(), 2, step)
+        watcher.watch(2, step)
     assert said == ["At step 10: All is lost."]
 
 
 @pytest.mark.parametrize("loss", [float("nan"), float("inf"), -float("inf")])
 def test_every_loss_that_is_no_number_is_found(tmp_path, loss):
     with pytest.raises(PolymodalError, match=f"loss became {loss}"):
-        survival(Training(), tmp_path, []).watch(Ill(), loss, 1)
+        survival(Training(), tmp_path, []).watch(loss, 1)
 
 
 def test_a_collapsed_hinge_is_named_in_a_real_training(squares, tmp_path, monkeypatch, capsys):

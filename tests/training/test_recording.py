@@ -23,10 +23,10 @@ def trained(system, batch, device="cpu"):
     """The losses of both stages, and the weights after them."""
     system.to(device).train()
     batch = batch.to(device)
-    system.clock.max_steps = STEPS
+    system.clock.last = STEPS
     adam, losses = system.configure_optimizers()["optimizer"], []
     for step in range(STEPS):
-        system.clock.global_step = step
+        system.clock.step = step
         torch.manual_seed(step)
         found = system.training_step(batch, step)
         system.optimizer_zero_grad(0, step, adam)

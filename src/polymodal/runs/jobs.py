@@ -23,6 +23,7 @@ from polymodal.base.progress import say
 from polymodal.runs.run_folder import Run, versions
 from polymodal.training.training_config import OPERATIONAL, Training
 from polymodal.training.fitting import fit
+from polymodal.training.system import Scores, System
 
 
 def train(
@@ -72,8 +73,7 @@ def train(
     if training.record and not on_gpu(training):
         say("--record does nothing here: it needs a GPU, and this training has none.")
     system = prepare(name, model, training, splits[learned_from], here, init)
-    if hasattr(system, "check"):
-        system.check({name: split for name, split in splits.items() if name != learned_from})
+    system.check({name: split for name, split in splits.items() if name != learned_from})
     curves = fit(
         system,
         examples_on(system, splits[learned_from], training),
@@ -124,13 +124,13 @@ def compute_features(
 
 def prepare(
     name: str, model: Any, training: Training, train: Dataset, run: Run, init: Path | None
-) -> Any:
+) -> System:
     """A system at its start: seeded weights, then pretrained ones, then those of another run."""
     module = systems.named(name)
     learned = {**module.learn(model, train), "train": train.fingerprint}
     run.learn(learned)
     torch.manual_seed(training.seed)
-    system = module.build(model, learned)
+    system: System = module.build(model, learned)
     system.start(train)
     if init:
         other = Run(Path(init))
@@ -138,7 +138,7 @@ def prepare(
     return system
 
 
-def examples_on(system: Any, train: Dataset, training: Training) -> Any:
+def examples_on(system: System, train: Dataset, training: Training) -> Any:
     """The training examples, on the device where they are asked to be resident."""
     examples = system.examples(train)
     if not training.resident:
@@ -156,10 +156,10 @@ def on_gpu(training: Training) -> bool:
 
 def conclude(
     run: Run,
-    system: Any,
+    system: System,
     splits: Mapping[str, Dataset],
     settings: dict[str, Any],
-    curves: list[dict[str, float]],
+    curves: list[Scores],
 ) -> dict[str, Any]:
     """Score the best weights on every held-out split and write the run's metrics and card."""
     if not system.trainer.is_global_zero:
@@ -173,7 +173,7 @@ def conclude(
         "command": command_line(),
         "scores": evaluated(system, held_out(splits, final)),
         "monitor": system.monitor,
-        "selected": curves[-1] if final else best_point(curves, system.monitor),
+        "selected": curves[-1] if final else best_point(curves, system),
         "protocol": protocol(system, splits, settings),
         "versions": versions(),
         "hardware": hardware(),
@@ -198,16 +198,18 @@ def held_out(splits: Mapping[str, Dataset], final: bool) -> dict[str, Dataset]:
     return {name: split for name, split in splits.items() if name not in learned}
 
 
-def evaluated(system: Any, splits: Mapping[str, Dataset]) -> dict[str, dict[str, float]]:
+def evaluated(system: System, splits: Mapping[str, Dataset]) -> dict[str, Scores]:
     """All scores of every split, without compiling for sizes that training did not see."""
     with torch.compiler.set_stance("force_eager"):
         found = {name: system.evaluate(dataset) for name, dataset in splits.items()}
-    return system.joined(found) if hasattr(system, "joined") else found
+    return system.joined(found)
 
 
-def best_point(curves: list[dict[str, float]], monitor: str) -> dict[str, float]:
-    """The validation whose weights were kept: the first with the highest score."""
-    return max((point for point in curves if monitor in point), key=lambda point: point[monitor])
+def best_point(curves: list[Scores], system: System) -> Scores:
+    """The validation whose weights were kept: the first with the best score."""
+    pick = max if system.better == "higher" else min
+    points = (point for point in curves if system.monitor in point)
+    return pick(points, key=lambda point: point[system.monitor])
 
 
 def evaluate(
@@ -243,7 +245,7 @@ def evaluate(
 
 
 def protocol(
-    system: Any, splits: Mapping[str, Dataset], settings: Mapping[str, Any]
+    system: System, splits: Mapping[str, Dataset], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """All that two figures must share to be compared."""
     return {
@@ -252,7 +254,7 @@ def protocol(
         "pictures": next(iter(splits.values())).rule,
         "selection": "none: the last step, of train and val together"
         if settings["training"].get("final")
-        else f"best {system.monitor} on val",
+        else f"{'best' if system.better == 'higher' else 'lowest'} {system.monitor} on val",
         "seed": settings["training"]["seed"],
         **system.protocol(),
     }

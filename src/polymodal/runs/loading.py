@@ -33,7 +33,7 @@ def load_for(task: str, run: Path | str, device: str = "cpu") -> Any:
     """The system of a run that has a method of the task's name."""
     found = Run(models.find(run))
     system = restored(found, device)
-    if not hasattr(system, task):
+    if task not in system.can:
         raise PolymodalError(
             f"{run} is a run of {found.config['system']}, which cannot {task}. Make one that can: "
             f"`polymodal train {ABLE[task]} --run DIR`; or name a shipped model that does: "
@@ -44,7 +44,7 @@ def load_for(task: str, run: Path | str, device: str = "cpu") -> Any:
 
 def shipped_for(task: str) -> list[str]:
     """The shipped models that have a method of the task's name."""
-    return [name for name in models.names() if hasattr(load(name), task)]
+    return [name for name in models.names() if task in load(name).can]
 
 
 def restored(run: Run, device: str) -> Any:

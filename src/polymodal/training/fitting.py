@@ -10,7 +10,6 @@ import logging
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import torch
 from lightning import Callback, Trainer
@@ -21,13 +20,14 @@ from polymodal.base.hardware import products
 from polymodal.data.batch_order import Batches, Examples, Order
 from polymodal.training.checkpoints import SafeCheckpoints, newest, step_of
 from polymodal.training.recording import Recordable
-from polymodal.training.survival import Scores, Survival
+from polymodal.training.survival import Survival
+from polymodal.training.system import Clock, Scores, System
 from polymodal.training.training_bar import TrainingBar
 from polymodal.training.training_config import Training
 
 
 def fit(
-    system: Any,
+    system: System,
     examples: Examples,
     config: Training,
     folder: Path,
@@ -52,7 +52,9 @@ def fit(
     first = step_of(found) if found else 0
     if found:
         say(f"Going on from step {first} of {last}.")
+    system.clock, system.clip = Clock(first, last), config.clip
     survival = Survival(
+        system,
         config,
         folder / "checkpoints",
         val_every=last if config.final else config.val_every or order.steps_per_epoch,
@@ -63,9 +65,9 @@ def fit(
     )
     bar = TrainingBar(first, last, config.batch_size, ("loss", system.monitor), survival.latest)
     with quiet():
-        trainer = make_trainer(config, folder, last, [survival, bar], system)
+        trainer = make_trainer(config, folder, [survival, bar], system)
     if config.compile:
-        compile_parts(system)
+        system.compile_parts()
     if config.record:
         record_steps(system)
     batches = Batches(
@@ -82,9 +84,9 @@ def fit(
             trainer.fit(system, batches, ckpt_path=found, weights_only=True)
         except SystemExit as stop:  # how Lightning passes on a Ctrl-C
             raise KeyboardInterrupt from stop
-    if trainer.global_step < last:
+    if system.clock.step < last:
         raise PolymodalError(
-            f"Stopped at step {trainer.global_step} of {last}. The same command goes on from the last "
+            f"Stopped at step {system.clock.step} of {last}. The same command goes on from the last "
             "checkpoint."
         )
     return survival.curves
@@ -108,17 +110,17 @@ def quiet() -> Iterator[None]:
 
 
 def make_trainer(
-    config: Training, folder: Path, last: int, callbacks: list[Callback], system: Any
+    config: Training, folder: Path, callbacks: list[Callback], system: System
 ) -> Trainer:
     """Lightning's trainer, with its own progress, checkpoints and validation left to ours."""
     return Trainer(
         accelerator=config.accelerator,
         devices=config.devices,
-        strategy=getattr(system, "strategy", "ddp") if config.devices > 1 else "auto",
+        strategy=system.strategy if config.devices > 1 else "auto",
         precision="bf16-mixed" if config.precision == "bf16" else "32-true",
-        max_steps=last,
-        max_epochs=-1,
-        gradient_clip_val=config.clip or None,
+        max_steps=-1,  # the batches end with the budget: Lightning counts the steps of each optimiser
+        max_epochs=1,
+        gradient_clip_val=(config.clip or None) if system.automatic_optimization else None,
         logger=TensorBoardLogger(folder, "tensorboard", "", default_hp_metric=False),
         log_every_n_steps=config.log_every,
         callbacks=callbacks,
@@ -131,17 +133,7 @@ def make_trainer(
     )
 
 
-def compile_parts(system: Any) -> None:
-    """Compile each part of a system in place, so that its weights keep their names, or those that it
-    names itself."""
-    if hasattr(system, "compile_parts"):
-        system.compile_parts()
-        return
-    for part in system.children():
-        part.compile()
-
-
-def record_steps(system: Any) -> None:
+def record_steps(system: System) -> None:
     """Let a system play its steps as recorded graphs, if it can."""
     if not isinstance(system, Recordable):
         raise PolymodalError(

@@ -9,8 +9,10 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from lightning import LightningModule
 from torch import Tensor
+
+from polymodal.training.distributed import world
+from polymodal.training.system import System
 
 Outputs = dict[str, Tensor]
 Step = Callable[[Any], Outputs]
@@ -65,7 +67,7 @@ class Recording:
         return self.outputs
 
 
-class Recordable(LightningModule):
+class Recordable(System):
     """A system whose steps are recorded where that is asked for, on one CUDA device."""
 
     recorded = False
@@ -88,7 +90,7 @@ class Recordable(LightningModule):
 
     def stepped(self, step: Step, batch: Any) -> Outputs:
         """What a step gives back, its gradients too where it is recorded."""
-        if not (self.recorded and recordable(self.device) and self.trainer.world_size == 1):
+        if not (self.recorded and recordable(self.device) and world() == 1):
             return step(batch)
         if self.recording is None or self.recording.step != step:
             self.recording = None  # whose memory may be needed

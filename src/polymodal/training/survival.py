@@ -11,9 +11,8 @@ from lightning import Callback, LightningModule, Trainer
 from polymodal.base.errors import PolymodalError
 from polymodal.base.hardware import products
 from polymodal.training.checkpoints import checkpoint_path, prune
+from polymodal.training.system import Scores, System
 from polymodal.training.training_config import Training
-
-Scores = dict[str, float]
 
 
 class Survival(Callback):
@@ -24,6 +23,7 @@ class Survival(Callback):
 
     def __init__(
         self,
+        system: System,
         config: Training,
         folder: Path,
         *,
@@ -33,10 +33,10 @@ class Survival(Callback):
         keep: Callable[[], None],
         say: Callable[[str], None],
     ) -> None:
-        self.config, self.folder = config, folder
+        self.system, self.config, self.folder = system, config, folder
         self.val_every, self.last = val_every, last
         self.validate, self.keep, self.say = validate, keep, say
-        self.best = -float("inf")
+        self.best: float | None = None
         self.curves: list[Scores] = []
         self.latest: Scores = {}
         self.ill = 0
@@ -46,12 +46,14 @@ class Survival(Callback):
         return {"best": self.best, "curves": self.curves}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.best, self.curves = state["best"], state["curves"]
+        best = state["best"]
+        self.best = None if best == -float("inf") else best  # as earlier checkpoints have it
+        self.curves = state["curves"]
 
     def on_train_batch_start(
         self, trainer: Trainer, pl_module: LightningModule, batch: Any, batch_idx: int
     ) -> None:
-        sow(step_seed(self.config.seed, trainer.global_step, trainer.global_rank))
+        sow(step_seed(self.config.seed, self.system.clock.step, trainer.global_rank))
 
     def on_train_batch_end(
         self,
@@ -61,49 +63,50 @@ class Survival(Callback):
         batch: Any,
         batch_idx: int,
     ) -> None:
-        step = trainer.global_step
+        self.system.clock.step += 1
+        step = self.system.clock.step
         point: Scores = {}
         overdue = trainer.world_size == 1 and time.monotonic() - self.saved > 60
         saving = step % self.config.checkpoint_every == 0 or step == self.last or overdue
         if step % self.config.log_every == 0 or saving:
-            point["loss"] = self.watch(pl_module, outputs["shown"].item(), step)
+            point["loss"] = self.watch(outputs["shown"].item(), step)
         if step % self.val_every == 0 or step == self.last:
-            point |= self.select(trainer, pl_module)
+            point |= self.select(trainer)
         if point:
             self.curves.append({"step": step, **point})
             self.latest |= point
             for logger in trainer.loggers:
                 logger.log_metrics(point, step)
         if saving:
-            self.check_weights(pl_module, step)
+            self.check_weights(step)
             trainer.save_checkpoint(checkpoint_path(self.folder, step))
             self.saved = time.monotonic()
             if trainer.is_global_zero:
                 prune(self.folder)
 
-    def watch(self, system: Any, loss: float, step: int) -> float:
+    def watch(self, loss: float, step: int) -> float:
         """Stop at a loss that is no number; say so when it stays at a value that means collapse."""
         if loss != loss or loss in (float("inf"), -float("inf")):
             raise PolymodalError(
                 f"The loss became {loss} at step {step}. Try a smaller --lr, --clip 1 or --precision "
                 f"32. The last good checkpoint is in {self.folder}."
             )
-        symptom = system.symptom(loss)
+        symptom = self.system.symptom(loss)
         self.ill = self.ill + 1 if symptom else 0
         if symptom and self.ill == 5:
             self.say(f"At step {step}: {symptom}")
         return loss
 
-    def check_weights(self, system: LightningModule, step: int) -> None:
+    def check_weights(self, step: int) -> None:
         """Never let weights that are no numbers into a checkpoint."""
-        for name, value in system.named_parameters():
+        for name, value in self.system.named_parameters():
             if not bool(torch.isfinite(value).all()):
                 raise PolymodalError(
                     f"The weights {name} are no longer finite at step {step}, though the loss is. "
                     f"Try a smaller --lr or --clip 1. The last good checkpoint is in {self.folder}."
                 )
 
-    def select(self, trainer: Trainer, system: Any) -> Scores:
+    def select(self, trainer: Trainer) -> Scores:
         """Score the system on the validation split and keep it if it is the best so far."""
         scores: Scores = {}
         if trainer.is_global_zero:
@@ -113,11 +116,11 @@ class Survival(Callback):
             if self.config.final:  # what was learned from tells nothing: the last step is kept
                 scores = {}
                 self.keep()
-            score = scores.get(system.monitor)  # there may be none before a later stage begins
-            if score is not None and score > self.best:
+            score = scores.get(self.system.monitor)  # there may be none before a later stage begins
+            if score is not None and self.system.improves(score, self.best):
                 self.best = score
                 self.keep()
-            system.train()
+            self.system.train()
         trainer.strategy.barrier()
         return scores
 

@@ -52,7 +52,7 @@ class TrainingBar(Callback):
     ) -> None:
         if self.bar is None:
             return
-        step = trainer.global_step
+        step = pl_module.global_step
         speed = (step - self.first) * self.batch_size / (time.monotonic() - self.began)
         shown = [f"{name} {self.latest[name]:.4g}" for name in self.names if name in self.latest]
         state = "  ".join([*shown, f"{speed:.0f} examples/s"])

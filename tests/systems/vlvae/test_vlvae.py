@@ -22,13 +22,13 @@ def splits(squares) -> Folder:
 
 def descend(system, batch: SayingBatch, steps: int) -> list[float]:
     """The loss of each step of a training on one batch: Adam with the system's own rates."""
-    system.clock.max_steps = steps
+    system.clock.last = steps
     how = system.configure_optimizers()
     adam, rates = how["optimizer"], how["lr_scheduler"]["scheduler"]
     losses = []
     system.train()
     for step in range(steps):
-        system.clock.global_step = step
+        system.clock.step = step
         adam.zero_grad()
         found = system.training_step(batch, step)
         found["loss"].backward()

@@ -24,7 +24,7 @@ def train(squares):
 def ready(train, step: int = 9, **changes) -> tuple[VLVAE, SayingBatch]:
     """A model in evaluation mode, so that batch norm and dropout are the same for whoever asks."""
     system = stirred(tiny(train, **WARM | changes), 0.1)
-    system.clock.global_step = step
+    system.clock.step = step
     return system, system.examples(train).batch(np.arange(6))
 
 
@@ -73,7 +73,7 @@ def test_the_weight_of_the_kl_rises_from_0_to_1(train):
     system, _ = ready(train)
     found = []
     for step in (0, 9, 38, 39, 40, 79):
-        system.clock.global_step = step
+        system.clock.step = step
         found.append(system.warmth())
     assert found == pytest.approx([1 / 40, 10 / 40, 39 / 40, 1, 1, 1])
     cold, _ = ready(train, step=0, warmup=0.0)
@@ -84,7 +84,7 @@ def test_the_weight_of_the_kl_may_rise_by_a_factor(train):
     system, _ = ready(train, warm_from=0.01)
     found = []
     for step in (0, 19, 39, 79):
-        system.clock.global_step = step
+        system.clock.step = step
         found.append(system.warmth())
     assert found == pytest.approx([0.01 ** (39 / 40), 0.1, 1, 1])
 

@@ -89,10 +89,10 @@ def test_jmvae_moves_one_density_with_the_model(squares, tmp_path, seen):
 def test_stage_two_has_a_step_at_least(squares, share, steps, turn):
     train = open_folder(squares, size=16, progress=False)["train"]
     system = tiny(train, flow_share=share)
-    system.clock.max_steps = steps
+    system.clock.last = steps
     assert system.turn == turn
     alone = tiny(train, flow_share=0.0, densities=())
-    alone.clock.max_steps = steps
+    alone.clock.last = steps
     assert alone.turn == steps
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import torch
 from jaxtyping import Int, Shaped
-from lightning import LightningModule
 from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
@@ -33,12 +32,14 @@ from polymodal.systems.retrieval.retrieval_scores import (
 )
 from polymodal.systems.retrieval.tower_settings import Settings, own_source, reader
 from polymodal.training.distributed import gather
+from polymodal.training.system import System
 
 
-class Retrieval(LightningModule):
+class Retrieval(System):
     """Two towers and a measure."""
 
     monitor = "rsum"
+    can = frozenset({"search"})
 
     def __init__(
         self,
@@ -116,7 +117,7 @@ class Retrieval(LightningModule):
     def configure_optimizers(self) -> Any:
         moving = [p for p in self.parameters() if p.requires_grad]
         adam = torch.optim.Adam(moving, lr=self.config.lr)
-        turn = self.config.decay_at * self.trainer.max_steps
+        turn = self.config.decay_at * self.clock.last
         decay = torch.optim.lr_scheduler.LambdaLR(adam, lambda step: 1.0 if step < turn else 0.1)
         return {"optimizer": adam, "lr_scheduler": {"scheduler": decay, "interval": "step"}}
 

@@ -33,6 +33,7 @@ PARTS = 2000
 class VLVAE(Speaking, Recordable):
     """The joint model, then the densities of its latent variable."""
 
+    can = frozenset({"generate", "caption"})
     strategy = "ddp_find_unused_parameters_true"  # either stage moves half of the parameters
 
     heat: Tensor
@@ -49,9 +50,6 @@ class VLVAE(Speaking, Recordable):
         self.monitor = next(learned, "bound")
 
     # Training
-
-    def start(self, train: Dataset) -> None:
-        """It starts from nothing."""
 
     def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
         """Take the joint model of another run, and those densities that it has."""
@@ -100,7 +98,7 @@ class VLVAE(Speaking, Recordable):
     @property
     def turn(self) -> int:
         """The first step of stage two, which has one step at least where it is asked for."""
-        share, last = self.config.flow_share, self.trainer.max_steps
+        share, last = self.config.flow_share, self.clock.last
         return last - max(1, round(share * last)) if share else last
 
     def train(self, mode: bool = True) -> "VLVAE":
@@ -197,7 +195,7 @@ class VLVAE(Speaking, Recordable):
         return torch.stack(list(losses.values())).sum()
 
     def configure_optimizers(self) -> Any:
-        config, turn, last = self.config, self.turn, self.trainer.max_steps
+        config, turn, last = self.config, self.turn, self.clock.last
         adam = torch.optim.Adam(
             [
                 {"params": self.model.parameters(), "lr": config.lr},
@@ -218,9 +216,6 @@ class VLVAE(Speaking, Recordable):
     def clipped_apart(self) -> list[torch.nn.Module]:
         """A steep density must not slow down another."""
         return [self.model, *self.densities.children()]
-
-    def symptom(self, loss: float) -> str | None:
-        return None
 
     # Evaluation
 

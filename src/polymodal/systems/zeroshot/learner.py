@@ -1,6 +1,6 @@
 """A learner of features: what all share but their loss."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,7 +32,7 @@ from polymodal.systems.zeroshot.prototypes import (
 from polymodal.training.recording import Outputs, Recordable
 
 
-class Learner(Recordable, ABC):
+class Learner(Recordable):
     """An encoder that learns by some loss, and is judged by the classes that it never saw.
 
     Before each validation prototypes are fitted to the features of the training images, which stand
@@ -40,6 +40,7 @@ class Learner(Recordable, ABC):
     """
 
     monitor = "zsl_top1"
+    can = frozenset({"recognise"})
     partners: float | None = None
     """With what probability a picture comes with another of its class, or none if it comes alone."""
 
@@ -139,16 +140,13 @@ class Learner(Recordable, ABC):
         adam = torch.optim.Adam(self.parameters(), lr=self.config.lr, fused=on_gpu)
         if not self.config.decay:
             return adam
-        last = self.trainer.max_steps
+        last = self.clock.last
 
         def falling(step: int) -> float:
             return half_cosine(step / last)
 
         decay = torch.optim.lr_scheduler.LambdaLR(adam, falling)
         return {"optimizer": adam, "lr_scheduler": {"scheduler": decay, "interval": "step"}}
-
-    def symptom(self, loss: float) -> str | None:
-        return None
 
     # Evaluation
 

@@ -1,6 +1,6 @@
 """What the judges of places and of bags share: how they are trained and asked."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -22,7 +22,7 @@ QUICK, BLOCK = 2000, 256
 """How many pictures are read at a validation, and how many at once."""
 
 
-class Judge(Recordable, ABC):
+class Judge(Recordable):
     """A reader of pictures with the words that it reads."""
 
     monitor = "least_accuracy"
@@ -53,9 +53,6 @@ class Judge(Recordable, ABC):
     ) -> dict[str, float]:
         """How much of each text its picture shows, in percent: see `metrics.correctness`."""
 
-    def start(self, train: Dataset) -> None:
-        """A judge starts from nothing."""
-
     def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
         """Take another judge's weights."""
         own, other = (
@@ -73,7 +70,7 @@ class Judge(Recordable, ABC):
 
     def configure_optimizers(self) -> Any:
         adam = torch.optim.Adam(self.parameters(), lr=self.config.lr)
-        share = partial(share_of_rate, warmup=self.config.warmup, last=self.trainer.max_steps)
+        share = partial(share_of_rate, warmup=self.config.warmup, last=self.clock.last)
         schedule = torch.optim.lr_scheduler.LambdaLR(adam, share)
         return {"optimizer": adam, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
