@@ -105,7 +105,7 @@ def build(config, learned):
     return GAN(config, learned["size"])
 
 
-def train_gan(squares: Path, run: Path, **training):
+def train_gan(squares: Path, run: Path, parts=None, **training):
     """Twenty steps, five of which may be lost by a kill."""
     systems.named = lambda name: sys.modules[__name__]
     budget = {
@@ -121,6 +121,7 @@ def train_gan(squares: Path, run: Path, **training):
         Training(**budget | {"accelerator": "cpu"} | training),
         data=f"folder:{squares},size=32",
         run=run,
+        parts=parts,
     )
 
 

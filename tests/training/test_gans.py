@@ -134,6 +134,36 @@ def test_which_score_is_better(better, score, best, found):
     assert System.improves(type("Some", (), {"better": better}), score, best) == found
 
 
-def test_a_system_that_starts_from_nothing_says_so(squares, tmp_path, whole):
+def test_a_system_that_starts_from_nothing_says_so():
     with pytest.raises(PolymodalError, match="does not start from another run: leave out --init"):
         gans.build(gans.Config(), {"size": 32}).begin_from({}, {})
+
+
+def test_a_part_is_taken_from_the_run_that_trained_it_and_stays(whole):
+    run, _ = whole
+    system = gans.build(gans.Config(), {"size": 32})
+    weights = {k[6:]: v for k, v in Run(run).weights().items() if k.startswith("judge.")}
+    system.take("judge", weights, {})
+    assert all(torch.equal(v, weights[k]) for k, v in system.judge.state_dict().items())
+    assert not any(p.requires_grad for p in system.judge.parameters())
+    with pytest.raises(
+        PolymodalError, match=r"Unknown part of this system 'juge'\. Did you mean 'judge'"
+    ):
+        system.take("juge", weights, {})
+    with pytest.raises(
+        PolymodalError, match="--parts features names a run whose model has another"
+    ):
+        system.take("features", weights, {})
+
+
+def test_a_training_takes_a_part_from_another_run(squares, tmp_path):
+    trained = torch.nn.Linear(3 * 32 * 32, 8)
+    other = Run(tmp_path / "features")
+    other.keep(trained)
+    other.learn({})
+    train_gan(squares, tmp_path / "run", max_steps=2, parts={"features": other.folder})
+    assert torch.equal(Run(tmp_path / "run").weights()["features.weight"], trained.weight)
+    assert Run(tmp_path / "run").config["parts"] == {"features": str(other.folder)}
+    with pytest.raises(PolymodalError, match="parts"):
+        (tmp_path / "run/metrics.json").unlink()
+        train_gan(squares, tmp_path / "run", max_steps=2)

@@ -1,6 +1,7 @@
 """Train a system on a dataset and leave a run; killed, the same command goes on."""
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -44,6 +45,8 @@ class Where:
     init: Path | None = None
     """A run to start from (the second phase of fine-tuning): its weights, and its model settings
     where none are given."""
+    parts: tuple[str, ...] = ()
+    """Parts of the model that other runs were trained for, each as PART=RUN; they stay as they are."""
     skip_bad: bool = False
     """Leave out bad records of a folder, and list them at the end, instead of stopping."""
 
@@ -58,7 +61,26 @@ def main(arguments: list[str]) -> None:
     where, model, training = parse(name, rest)
     from polymodal.runs.jobs import train
 
-    train(name, model, training, **vars(where))
+    train(name, model, training, **vars(where) | {"parts": runs_of(where.parts)})
+
+
+def runs_of(parts: Sequence[str]) -> dict[str, Path]:
+    """The run of each part.
+
+    >>> runs_of(["judge=runs/a=b"])
+    {'judge': PosixPath('runs/a=b')}
+    """
+    from polymodal.base.errors import PolymodalError
+
+    found = {}
+    for given in parts:
+        part, equals, run = given.partition("=")
+        if not (part and equals and run):
+            raise PolymodalError(
+                f"--parts takes PART=RUN, such as judge=runs/judge, not {given!r}."
+            )
+        found[part] = Path(run)
+    return found
 
 
 def parse(name: str, arguments: list[str]) -> tuple[Where, Any, Any]:
@@ -149,5 +171,7 @@ def defaults(command: Any, model: Any, training: Any, settings: dict[str, Any]) 
         if name not in known:
             raise unknown(f"setting in {path}:", name, known)
     paths = {k: Path(v) for k, v in settings.items() if v and k in ("run", "features", "init")}
+    if isinstance(settings.get("parts"), dict):  # as a run's config.yaml has them
+        settings["parts"] = tuple(f"{part}={run}" for part, run in settings["parts"].items())
     where = {"data": tyro.MISSING, "run": tyro.MISSING} | settings | paths
     return command(where=Where(**where), **parts)

@@ -35,12 +35,14 @@ def train(
     run: Path,
     features: Path | None = None,
     init: Path | None = None,
+    parts: Mapping[str, Path] | None = None,
     skip_bad: bool = False,
     opening: Callable[..., Mapping[str, Dataset]] | None = None,
 ) -> dict[str, Any]:
     """Train a system and leave a run; a run that is finished is left as it is. Gives its metrics.
 
-    `opening` stands for `open_data`, where somebody keeps data open for several runs.
+    A later phase starts from the run of an earlier one, `init`, or takes `parts` of its model from runs
+    that were trained for them. `opening` stands for `open_data`, where somebody keeps data open for several runs.
     """
     here = Run(Path(run))
     settings = {
@@ -52,6 +54,8 @@ def train(
         "model": to_settings(model),
         "training": to_settings(training),
     }
+    if parts:
+        settings["parts"] = {part: str(other) for part, other in parts.items()}
     here.begin(settings, OPERATIONAL)
     if here.finished:
         say(f"{run} is finished already; its scores are in {run}/metrics.json.")
@@ -72,7 +76,7 @@ def train(
             )
     if training.record and not on_gpu(training):
         say("--record does nothing here: it needs a GPU, and this training has none.")
-    system = prepare(name, model, training, splits[learned_from], here, init)
+    system = prepare(name, model, training, splits[learned_from], here, init, parts)
     system.check({name: split for name, split in splits.items() if name != learned_from})
     curves = fit(
         system,
@@ -123,9 +127,15 @@ def compute_features(
 
 
 def prepare(
-    name: str, model: Any, training: Training, train: Dataset, run: Run, init: Path | None
+    name: str,
+    model: Any,
+    training: Training,
+    train: Dataset,
+    run: Run,
+    init: Path | None,
+    parts: Mapping[str, Path] | None,
 ) -> System:
-    """A system at its start: seeded weights, then pretrained ones, then those of another run."""
+    """A system at its start: seeded weights, then pretrained ones, then those of earlier runs."""
     module = systems.named(name)
     learned = {**module.learn(model, train), "train": train.fingerprint}
     run.learn(learned)
@@ -135,6 +145,8 @@ def prepare(
     if init:
         other = Run(Path(init))
         system.begin_from(other.weights(), other.learned)
+    for part, path in (parts or {}).items():
+        system.take(part, Run(Path(path)).weights(), Run(Path(path)).learned)
     return system
 
 

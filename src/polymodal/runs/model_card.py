@@ -5,6 +5,8 @@ from typing import Any
 
 import yaml
 
+from polymodal.training.system import System
+
 USES = {
     "generate": 'model.generate("…", count=8)  # pictures of a text',
     "sample": "model.sample(8)  # pictures and texts from nothing",
@@ -18,7 +20,7 @@ USES = {
 
 def card(
     name: str,
-    system: Any,
+    system: System,
     settings: Mapping[str, Any],
     metrics: Mapping[str, Any],
     limits: str,

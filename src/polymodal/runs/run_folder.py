@@ -14,12 +14,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from polymodal.base.errors import PolymodalError
 from polymodal.base.files import atomic, write_json, write_text
+
+if TYPE_CHECKING:  # torch is slow to come
+    from torch import nn
 
 PACKAGES = ("torch", "lightning", "transformers", "numpy", "numba")
 
@@ -88,7 +91,7 @@ class Run:
         if self.finished:
             shutil.rmtree(self.folder / "checkpoints", ignore_errors=True)
 
-    def keep(self, system: Any) -> None:
+    def keep(self, system: "nn.Module") -> None:
         """Save a system's weights as the best so far."""
         from safetensors.torch import save
 
@@ -96,7 +99,7 @@ class Run:
         with atomic(self.folder / "model.safetensors") as file:
             file.write(save(weights, metadata={"format": "pt"}))
 
-    def restore(self, system: Any) -> None:
+    def restore(self, system: "nn.Module") -> None:
         """Give a system the run's best weights."""
         try:
             system.load_state_dict(self.weights())

@@ -9,6 +9,7 @@ import torch
 import yaml
 from torch import Tensor
 
+from polymodal.training.system import System
 from polymodal.runs import shipped as models
 from polymodal import systems
 from polymodal.base.config import from_settings, to_settings
@@ -72,7 +73,7 @@ def portable(settings: dict[str, Any]) -> dict[str, Any]:
     return settings | {key: Path(settings[key]).name for key in elsewhere}
 
 
-def weights_of(run: Run, system: Any) -> dict[str, Tensor]:
+def weights_of(run: Run, system: System) -> dict[str, Tensor]:
     """Those weights of a run that a system has."""
     wanted, weights = system.state_dict(), run.weights()
     lost = [k for k, v in wanted.items() if k not in weights or weights[k].shape != v.shape]

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from polymodal.base.config import to_settings
 from polymodal.base.errors import PolymodalError
+from polymodal.data.records import Dataset
 from polymodal.data.vocabulary import Vocabulary, tokenize
 from polymodal.maths.similarity import Embeddings
 from polymodal.search import Answer, Index, answers, fingerprint, open_index
@@ -32,6 +33,8 @@ class Embedder(Protocol):
     def encode_images(self, images: Sequence[Any]) -> Embeddings: ...
 
     def encode_texts(self, texts: Sequence[str]) -> Embeddings: ...
+
+    def encode_dataset(self, dataset: Dataset) -> Embeddings: ...
 
 
 class Hashed(NamedTuple):

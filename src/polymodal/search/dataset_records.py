@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 from polymodal.data.drawn.scenes.scene_split import Split
 from polymodal.data.features import Features
@@ -12,6 +11,7 @@ from polymodal.data.pairs import captions_of
 from polymodal.data.records import Caption, Dataset, Images, Record
 from polymodal.maths.similarity import Embeddings, joined
 from polymodal.search import Item, Items, Side
+from polymodal.search.asking import Embedder
 
 
 class Records:
@@ -52,7 +52,7 @@ class Records:
                     metadata={**image.metadata, "image": image.id},
                 )
 
-    def embed(self, system: Any, places: range) -> Embeddings:
+    def embed(self, system: Embedder, places: range) -> Embeddings:
         """The embeddings of some of them."""
         if self.side == "caption":
             found: Embeddings = system.encode_texts(self.all_texts[places.start : places.stop])

@@ -41,6 +41,8 @@ class Recipe:
     """A frozen image encoder whose features are computed once and shared by all rows."""
     first: "Recipe | None" = None
     """The phase before this one, whose weights it starts from."""
+    parts: tuple[tuple[str, "Recipe"], ...] = ()
+    """Parts of its model, each with the phase that trains it: with the first seed, the same for all."""
     beside: "Recipe | None" = None
     """Another system that the probe needs, such as a judge: trained on the same data, with the first
     seed, and the same for all."""

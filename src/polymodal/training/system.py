@@ -9,7 +9,7 @@ import torch
 from lightning import LightningModule
 from torch import Tensor
 
-from polymodal.base.errors import PolymodalError
+from polymodal.base.errors import PolymodalError, unknown
 from polymodal.data.batch_order import Examples
 from polymodal.data.records import Dataset
 
@@ -58,6 +58,19 @@ class System(LightningModule, ABC):
     def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
         """Take the weights of another run, or say why they do not fit."""
         raise PolymodalError("This system does not start from another run: leave out --init.")
+
+    def take(self, part: str, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
+        """Take a part, such as a judge, from another run that was trained for it; it stays as it is."""
+        parts = dict(self.named_children())
+        if part not in parts:
+            raise unknown("part of this system", part, parts)
+        own = {name: value.shape for name, value in parts[part].state_dict().items()}
+        if own != {name: value.shape for name, value in weights.items()}:
+            raise PolymodalError(
+                f"--parts {part} names a run whose model has another shape. Give the same settings."
+            )
+        parts[part].load_state_dict(weights)
+        parts[part].requires_grad_(False)
 
     def check(self, splits: Mapping[str, Dataset]) -> None:
         """Refuse held-out splits that it could not be asked about after training."""

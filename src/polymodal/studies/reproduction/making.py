@@ -11,11 +11,11 @@ from polymodal.runs import loading
 from polymodal.runs.run_folder import Run
 from polymodal.studies.reproduction.tasks import (
     Task,
-    beside,
     features_place,
     kept_open,
     on_gpu,
     train,
+    with_first_seed,
 )
 from polymodal.studies.result_files import Row
 from polymodal.studies.study import Probe, named
@@ -55,7 +55,7 @@ def measure(task: Task, run: Path, probe: Probe) -> dict[str, float]:
     features = task.recipe.encoder and features_place(task.data, task.recipe.encoder, task.folder)
     given: list[Any] = [kept_open(task.data, features=features or None, skip_bad=False)]
     if task.recipe.beside:
-        given.append(loading.load(train(beside(task), task.recipe.beside), device))
+        given.append(loading.load(train(with_first_seed(task), task.recipe.beside), device))
     if not named(task.study).figure:
         return probe(loading.load(run, device), *given)
     found = probe(loading.load(run, device), *given, out=picture(task))

@@ -54,6 +54,7 @@ def train(task: Task, recipe: Recipe) -> Path:
         data=task.data,
         features=features,
         init=train(task, recipe.first) if recipe.first else None,
+        parts={part: train(with_first_seed(task), own) for part, own in recipe.parts},
         run=run,
         opening=kept_open,
     )
@@ -70,8 +71,8 @@ def kept_open(
     return jobs.open_data(data, features=features, skip_bad=skip_bad)
 
 
-def beside(task: Task) -> Task:
-    """The task of the system beside a row's own: with the first seed, and so the same for all."""
+def with_first_seed(task: Task) -> Task:
+    """The task of what rows share, such as a judge: with the first seed, and so the same for all."""
     return replace(task, seed=0)
 
 
@@ -81,9 +82,14 @@ def shared(tasks: Sequence[Task]) -> list[Task]:
     runs: dict[Path, list[Task]] = {}
     for task in tasks:
         runs.setdefault(place(task, task.recipe), []).append(task)
-    besides = [replace(beside(t), recipe=t.recipe.beside) for t in tasks if t.recipe.beside]
-    found = [own[0] for own in runs.values() if len(own) > 1] + besides
+    common = [replace(with_first_seed(t), recipe=r) for t in tasks for r in shared_by(t.recipe)]
+    found = [own[0] for own in runs.values() if len(own) > 1] + common
     return list({place(task, task.recipe): task for task in found}.values())
+
+
+def shared_by(recipe: Recipe) -> list[Recipe]:
+    """What a row needs beside its own phases: parts of its model, and the system of its probe."""
+    return [*(own for _, own in recipe.parts), *([recipe.beside] if recipe.beside else [])]
 
 
 def train_alone(task: Task) -> None:
@@ -99,8 +105,14 @@ def place(task: Task, recipe: Recipe) -> Path:
 
 def settings(recipe: Recipe) -> list[Any]:
     """All that tells a recipe from another, but its name and its seed."""
-    own = [recipe.system, recipe.encoder, to_settings(recipe.model), to_settings(recipe.training)]
-    return [*own, settings(recipe.first)] if recipe.first else own
+    own: list[Any] = [
+        recipe.system,
+        recipe.encoder,
+        to_settings(recipe.model),
+        to_settings(recipe.training),
+    ]
+    own += [settings(recipe.first)] if recipe.first else []
+    return own + [[part, settings(phase)] for part, phase in recipe.parts]
 
 
 def encoders(recipe: Recipe) -> list[str]:

@@ -11,6 +11,8 @@ from polymodal.studies import figures
 from polymodal.studies.result_files import PaperRow
 from polymodal.studies.study import Recipe, Study
 from polymodal.systems.vlvae import judge, vlvae
+from polymodal.systems.vlvae.judge.judge_module import Judge
+from polymodal.systems.vlvae.vlvae_module import VLVAE
 from polymodal.systems.vlvae.vlvae_probes import prior_scores, text_scores
 from polymodal.training.training_config import Training
 
@@ -131,20 +133,22 @@ def alone(name: str, training: Training, **model: Any) -> Recipe:
     return Recipe(name=name, system="vlvae", model=config, training=training)
 
 
-def figure1(system: Any, splits: Mapping[str, Dataset], out: Path) -> dict[str, float]:
+def figure1(system: VLVAE, splits: Mapping[str, Dataset], out: Path) -> dict[str, float]:
     return figures.figure1(system, splits["train"], out)
 
 
-def figure3(system: Any, splits: Mapping[str, Dataset], judge: Any, out: Path) -> dict[str, float]:
+def figure3(
+    system: VLVAE, splits: Mapping[str, Dataset], judge: Judge, out: Path
+) -> dict[str, float]:
     return figures.figure3(system, judge, splits, out)
 
 
-def figure4(system: Any, splits: Mapping[str, Dataset], out: Path) -> dict[str, float]:
+def figure4(system: VLVAE, splits: Mapping[str, Dataset], out: Path) -> dict[str, float]:
     return figures.figure4(system, SAID, out)
 
 
 def figure7(
-    system: Any, splits: Mapping[str, Dataset], marginal: Any, out: Path
+    system: VLVAE, splits: Mapping[str, Dataset], marginal: VLVAE, out: Path
 ) -> dict[str, float]:
     return figures.figure7(system, marginal, splits["val"], out)
 
