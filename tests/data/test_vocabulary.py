@@ -1,8 +1,6 @@
 """Words from training captions: order, unknown words, and a file that can be trusted."""
 
-import json
 import time
-from pathlib import Path
 
 import pytest
 
@@ -60,40 +58,6 @@ def test_no_texts_are_a_batch_too() -> None:
     assert tuple(lengths.shape) == (0,)
     assert tokens.dtype == lengths.dtype
     assert str(tokens.dtype) == "torch.int64"
-
-
-def test_it_comes_back_as_it_was_saved(tmp_path: Path) -> None:
-    vocabulary = Vocabulary.of(["ein Käfer", "東京"])
-    vocabulary.save(tmp_path / "vocabulary.json")
-    assert Vocabulary.load(tmp_path / "vocabulary.json") == vocabulary
-
-
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        ("", "Expecting value"),
-        ("[1]", "a list of texts"),
-        ('{"words": ["a", 1]}', "a list of texts"),
-        (json.dumps({"words": list(SPECIAL)}), "expected the format"),
-        (json.dumps({"format": "polymodal vocabulary 1", "words": ["a"]}), "must start with <pad>"),
-        (
-            json.dumps({"format": "polymodal vocabulary 1", "words": [*SPECIAL, "a", "a"]}),
-            "'a' twice",
-        ),
-    ],
-)
-def test_a_broken_file_is_named(tmp_path: Path, content: str, reason: str) -> None:
-    path = tmp_path / "vocabulary.json"
-    path.write_text(content, "utf-8")
-    with pytest.raises(PolymodalError, match=reason) as caught:
-        Vocabulary.load(path)
-    assert str(path) in str(caught.value)
-    assert "Copy it again" in str(caught.value)
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(PolymodalError, match="there is no vocabulary"):
-        Vocabulary.load(tmp_path / "vocabulary.json")
 
 
 def test_no_words_make_no_vocabulary() -> None:

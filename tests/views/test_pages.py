@@ -221,14 +221,6 @@ def test_every_query_and_hit_is_there() -> None:
     assert "No image was found" in report.queries_section([report.QueryResult("?", ())]).body
 
 
-def test_a_query_result_comes_from_places_in_a_dataset() -> None:
-    records = [record("a"), record("b", "Another.")]
-    made = report.QueryResult.of("q", [(1, 0.7), (0, 0.2)], records, right=lambda r: r.id == "a")
-    assert [(hit.score, hit.right) for hit in made.hits] == [(0.7, False), (0.2, True)]
-    assert made.hits[0].captions == ("Another.",)
-    assert report.QueryResult.of("q", [(1, 0.7)], records).hits[0].right is None
-
-
 @pytest.mark.parametrize(("size", "pixels", "expected", "kind"), [
     ((40, 60), None, (60, 40), "PNG"),
     ((40, 60), 160, (60, 40), "PNG"),

@@ -1,15 +1,12 @@
 """Words and their numbers, learned from the training captions alone."""
 
-import json
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from polymodal.base import files
 from polymodal.base.errors import PolymodalError
 
 if TYPE_CHECKING:
@@ -103,34 +100,3 @@ class Vocabulary:
     def decode(self, numbers: Iterable[int]) -> str:
         """The words of some numbers, without padding, start and end."""
         return " ".join(self.words[n] for n in map(int, numbers) if n not in (PAD, START, END))
-
-    def save(self, path: Path) -> None:
-        """Write the vocabulary as JSON."""
-        files.write_json(Path(path), {"format": _FORMAT, "words": self.words})
-
-    @classmethod
-    def load(cls, path: Path) -> "Vocabulary":
-        """Read a vocabulary that `save` wrote."""
-        try:
-            content = json.loads(Path(path).read_text("utf-8"))
-        except FileNotFoundError as error:
-            raise PolymodalError(
-                f"{path}: there is no vocabulary. It is written with the run: copy the whole run."
-            ) from error
-        except (ValueError, RecursionError) as error:
-            raise _broken(path, str(error)) from error
-        words: Any = content.get("words") if isinstance(content, dict) else None
-        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            raise _broken(path, 'expected an object with a list of texts under "words"')
-        if content.get("format") != _FORMAT:
-            raise _broken(path, f"expected the format {_FORMAT!r}, found {content.get('format')!r}")
-        try:
-            return cls(tuple(words))
-        except PolymodalError as error:
-            raise _broken(path, str(error).rstrip(".")) from error
-
-
-def _broken(path: Path, reason: str) -> PolymodalError:
-    return PolymodalError(
-        f"{path}: the vocabulary cannot be read ({reason}). Copy it again from its run."
-    )

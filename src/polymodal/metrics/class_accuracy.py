@@ -1,8 +1,6 @@
 """How well classes are recognised that were never seen (Xian et al., 2017): accuracies in percent.
 
-Each class counts alike, however many images it has. In the generalised setting an image may be taken
-for a seen class too, which a model favours: calibrated stacking takes a handicap off the scores of
-seen classes (Chao et al., 2016).
+Each class counts alike, however many images it has.
 """
 
 import torch
@@ -33,41 +31,6 @@ def top1(
     check(labels, among)
     guess = scores.masked_fill(~among, -torch.inf).argmax(1)
     return per_class(guess == labels, labels)
-
-
-def generalised(
-    scores: Float[Tensor, "n c"],
-    labels: Int[Tensor, " n"],
-    seen: Bool[Tensor, " c"],
-    handicap: float = 0.0,
-) -> dict[str, float]:
-    """Accuracies on images of seen and of unseen classes when all may be named, and their harmonic mean."""
-    guess = (scores - handicap * seen).argmax(1)
-    right, known = guess == labels, seen[labels]
-    found = {
-        "gzsl_seen": per_class(right[known], labels[known]),
-        "gzsl_unseen": per_class(right[~known], labels[~known]),
-    }
-    return found | {"gzsl_harmonic": harmonic(*found.values())}
-
-
-def best_handicap(
-    scores: Float[Tensor, "n c"], labels: Int[Tensor, " n"], seen: Bool[Tensor, " c"]
-) -> float:
-    """The handicap of seen classes with the best harmonic mean; to be found on validation classes.
-
-    Only where the best seen and the best unseen score of an image are level can anything change: the
-    handicaps tried lie between those.
-    """
-    best = [scores.masked_fill(~some, -torch.inf).amax(1) for some in (seen, ~seen)]
-    levels = (best[0] - best[1]).unique()
-    ends = torch.stack([levels[0] - 1, levels[-1] + 1])
-    between = torch.cat([ends, (levels[1:] + levels[:-1]) / 2])
-    few = between[torch.linspace(0, len(between) - 1, min(len(between), 500)).long()]
-    means = [
-        generalised(scores, labels, seen, handicap)["gzsl_harmonic"] for handicap in few.tolist()
-    ]
-    return float(few[torch.tensor(means).argmax()])
 
 
 def harmonic(a: float, b: float) -> float:

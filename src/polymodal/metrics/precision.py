@@ -21,7 +21,10 @@ Relevance = Tensor | Callable[[slice], Tensor]
 def precision(
     measure: Measure, queries: Any, items: Any, relevant: Relevance, block: int | None = None
 ) -> dict[str, float]:
-    """`r_precision` and `map_at_r` in one pass over the scores, `block` queries at a time.
+    """R-precision and mean average precision at R, in percent, in one pass, `block` queries at a time.
+
+    Of a query with R right answers, R-precision is the share of right ones among its first R; mAP@R
+    is (1/R) Σ over right answers at place i ≤ R of the precision at i, and sees their order too.
 
     Queries are the measure's first argument; `turned(measure)` looks for images by captions. A
     query with no right answer is left out of the means.
@@ -51,30 +54,6 @@ def precision(
         )
     mean = 100 * scored.mean(0)
     return {"r_precision": mean[0].item(), "map_at_r": mean[1].item()}
-
-
-def r_precision(measure: Measure, queries: Any, items: Any, relevant: Relevance) -> float:
-    """The percentage of right ones among the first R, averaged over queries with R right answers each.
-
-    >>> from polymodal.maths.similarity import cosine
-    >>> items = torch.tensor([[1.0, 0.0], [1.0, 0.5], [1.0, 1.0], [0.0, 1.0]])
-    >>> r_precision(cosine, items[:1], items, torch.tensor([[True, False, True, False]]))
-    50.0
-    """
-    return precision(measure, queries, items, relevant)["r_precision"]
-
-
-def map_at_r(measure: Measure, queries: Any, items: Any, relevant: Relevance) -> float:
-    """Mean average precision at R: (1/R) Σ over right answers at place i ≤ R of the precision at i.
-
-    In percent. Unlike `r_precision` it sees the order among the first R.
-
-    >>> from polymodal.maths.similarity import cosine
-    >>> items = torch.tensor([[1.0, 0.0], [1.0, 0.5], [1.0, 1.0], [0.0, 1.0]])
-    >>> map_at_r(cosine, items[:1], items, torch.tensor([[False, True, True, False]]))
-    25.0
-    """
-    return precision(measure, queries, items, relevant)["map_at_r"]
 
 
 def belonging(

@@ -93,7 +93,7 @@ LIKENESS = {
 }
 
 
-def write_diagnosis(path: Path, found: Diagnosis, sheet: bytes | None) -> None:
+def write_diagnosis(path: Path, found: Diagnosis, sheet: bytes | None = None) -> None:
     """Write the page of one encoder, with its sheet of heatmaps if there is one."""
     sections = [scores_section([found])]
     if sheet:

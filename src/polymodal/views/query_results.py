@@ -1,12 +1,11 @@
 """Queries: a text or a picture, and the images that were found for it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import UInt8
 
-from polymodal.data.records import Dataset, Record
 from polymodal.views.markup import escape, picture
 from polymodal.views.page import Section
 
@@ -30,22 +29,6 @@ class QueryResult:
     hits: tuple[Hit, ...]
     note: str = ""
     picture: UInt8[np.ndarray, "h w 3"] | None = field(default=None, repr=False, compare=False)
-
-    @classmethod
-    def of(
-        cls,
-        query: str,
-        places: Iterable[tuple[int, float]],
-        dataset: Dataset | Sequence[Record],
-        right: Callable[[Record], bool] | None = None,
-    ) -> "QueryResult":
-        """From what `best_images` gives, and, where the truth is known, what makes an image right."""
-        hits = []
-        for place, score in places:
-            record = dataset[place]
-            texts = tuple(caption.text for caption in record.captions)
-            hits.append(Hit(record.image, score, texts, right(record) if right else None))
-        return cls(query, tuple(hits))
 
 
 def queries_section(

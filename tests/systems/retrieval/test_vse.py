@@ -215,13 +215,6 @@ def test_blocks_change_nothing(system, splits):
     torch.testing.assert_close(system.encode_texts(texts, block=2), system.encode_texts(texts))
 
 
-def test_the_best_images_of_a_query(system, splits):
-    scores = cosine(system.encode_texts(["something red"]), system.encode_dataset(splits["val"]))[0]
-    found = system.best_images("something red", splits["val"], k=3)
-    assert [place for place, _ in found] == scores.argsort(descending=True)[:3].tolist()
-    assert [score for _, score in found] == pytest.approx(scores.sort(descending=True).values[:3])
-
-
 def test_features_are_standardised_by_the_training_split(features):
     system = tiny(features)
     system.start(features["train"])

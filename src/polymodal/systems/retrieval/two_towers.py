@@ -15,7 +15,7 @@ from polymodal.data.records import Dataset
 from polymodal.data.user_images import as_pictures
 from polymodal.data.vocabulary import Vocabulary
 from polymodal.maths.diagonal_gaussian import DiagonalGaussian
-from polymodal.maths.similarity import Embeddings, Measure, joined, top_k, turned
+from polymodal.maths.similarity import Embeddings, Measure, joined
 from polymodal.metrics.hubness import hubness_symptom
 from polymodal.metrics.uncertainty import collapse_symptom
 from polymodal.nn.augment import RandomCrop
@@ -221,12 +221,6 @@ class Retrieval(System):
     def search(self, query: str | Sequence[str] | None = None, *, index: Any, **how: Any) -> Any:
         """What fits a text, or `image=`, best of an index, and how sure that is: see `asking.ask`."""
         return ask(self, query, index=index, **how)
-
-    def best_images(self, query: str, dataset: Dataset, k: int = 5) -> list[tuple[int, float]]:
-        """The images of a split that a text fits best: their places and scores."""
-        texts, images = self.encode_texts([query]), self.encode_dataset(dataset)
-        scores, places = top_k(turned(self.measure), texts, images, k)
-        return list(zip(places[0].tolist(), scores[0].tolist(), strict=True))
 
 
 def together(mine: Embeddings) -> Embeddings:
