@@ -23,7 +23,6 @@ import importlib
 import io
 import json
 import os
-import pkgutil
 import shlex
 import subprocess
 import sys
@@ -108,10 +107,10 @@ def traced(work: Callable[[], Any]) -> Trace:
 
 def trace_into(file: str, *command: str) -> None:
     """Import all of the package that is on the path, run a command of it and keep its trace."""
-    package = importlib.import_module(PACKAGE)
-    for module in pkgutil.walk_packages(package.__path__, f"{PACKAGE}."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+    folder = Path(importlib.import_module(PACKAGE).__file__ or "").parent
+    for path in sorted(folder.rglob("*.py")):
+        if path.stem != "__main__":
+            importlib.import_module(module_name(path, folder.parent))
     main = importlib.import_module(f"{PACKAGE}.cli").main
     status: list[int] = []
     trace = traced(lambda: status.append(main(list(command))))
@@ -145,6 +144,12 @@ def run(*arguments: str, folder: str, env: dict[str, str]) -> None:
     )
     if done.returncode:
         sys.exit(f"{shlex.join(command)} failed:\n{done.stdout}{done.stderr}")
+
+
+def module_name(path: Path, source: Path) -> str:
+    """`polymodal.data.batch_order` of its file."""
+    parts = path.relative_to(source).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def room(module: str) -> str:
@@ -215,8 +220,7 @@ def opened(source: Path) -> tuple[set[str], set[tuple[str, str]]]:
     """The rooms of the package in a folder, and their doors, wherever in a module an import stands."""
     rooms, found = set(), set()
     for path in source.rglob("*.py"):
-        parts = path.relative_to(source).with_suffix("").parts
-        here = room(".".join(parts[:-1] if parts[-1] == "__init__" else parts))
+        here = room(module_name(path, source))
         rooms.add(here)
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             names: list[str] = []
