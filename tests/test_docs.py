@@ -1,11 +1,14 @@
 """Pages that stay true: their tables come from result files, their links and verbs exist."""
 
+import ast
+import json
 import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+import polymodal
 from polymodal import cli
 from polymodal.base import catalogue
 from polymodal.studies import result_files as results
@@ -13,6 +16,8 @@ from polymodal.studies import result_files as results
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 FILES = sorted(ROOT.glob("results/**/*.json"))
+PACKAGE = Path(polymodal.__file__).parent
+HOUSE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 
 
 def test_there_are_pages_and_result_files():
@@ -51,3 +56,47 @@ def test_result_files_have_the_schema(file):
     assert found.command.startswith("polymodal reproduce ")
     assert {row.name for row in found.rows}
     assert all(value == value for row in found.rows for value in row.metrics.values())
+
+
+def test_files_and_rooms_of_the_architecture_exist():
+    files = set(re.findall(r"(?<![\w./])[\w/]+\.py\b", HOUSE))
+    folders = set(re.findall(r"`([\w/]+/)`", HOUSE))
+    assert len(files) > 30
+    assert len(folders) > 5
+    for path in files | folders:
+        there = "TASK" in path or (PACKAGE / path).exists() or (ROOT / path).exists()
+        assert there, path
+
+
+def test_functions_of_the_architecture_exist():
+    """Named behind their file: `runs/jobs.py`, `train`."""
+    named = re.findall(r"`([\w/]+\.py)`, `([\w.]+)`", HOUSE)
+    assert len(named) > 40
+    for path, name in named:
+        assert name in defined(PACKAGE / path), f"{path}: {name}"
+
+
+def defined(path):
+    """The functions and classes of a module, and each class's own methods."""
+    found = set()
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+            inside = getattr(node, "body", []) if isinstance(node, ast.ClassDef) else []
+            found |= {f"{node.name}.{n.name}" for n in inside if isinstance(n, ast.FunctionDef)}
+    return found
+
+
+def test_figures_of_the_architecture_are_those_of_the_file():
+    """Each as "before → now"."""
+    rows = json.loads((ROOT / "benchmarks" / "results" / "journeys.json").read_text("utf-8"))[
+        "rows"
+    ]
+    metrics = {(row["name"], row["when"]): row["metrics"] for row in rows}
+    for name in dict.fromkeys(name for name, _ in metrics):
+        before, now = metrics[name, "before"], metrics[name, "now"]
+        told = {key: f"{before[key]:,} → {now[key]:,}" for key in now}
+        if name == "size":
+            assert all(text in HOUSE for text in told.values()), told
+        else:
+            assert f"| `{name}` | {' | '.join(told.values())} |" in HOUSE

@@ -1,6 +1,7 @@
 """Walks every import of the package and fails on one that leads up, and on modules in a ring."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -161,6 +162,13 @@ def test_the_walk_sees_the_whole_house():
     known = {("systems", "nn"), ("training", "data"), ("runs", "systems"), ("views", "runs"),
              ("metrics", "maths"), ("polymodal", "runs"), ("cli", "runs")}  # fmt: skip
     assert known <= seen
+
+
+def test_the_page_shows_the_layers():
+    """The picture in docs/architecture.md, read upwards."""
+    page = (ROOT.parents[1] / "docs" / "architecture.md").read_text("utf-8")
+    shown = re.findall(r"^  │ (\w+) +│", page, re.MULTILINE)
+    assert shown[::-1] == [name for name in LAYERS if (ROOT / name).is_dir()]
 
 
 @pytest.mark.parametrize(
