@@ -30,8 +30,8 @@ from polymodal.base import files
 from polymodal.base.hardware import hardware
 from polymodal.maths.diagonal_gaussian import DiagonalGaussian, clamped
 from polymodal.maths.similarity import Lifting, hold, lifting, ranks
+from polymodal.maths.similarity.blockwise import columns
 from polymodal.maths.similarity.lifting import Lifted
-from polymodal.maths.similarity.ranks import columns
 from polymodal.runs.run_folder import versions
 
 NAMES = ("cosine", "csd", "wasserstein", "mahalanobis", "kl", "min_kl")

@@ -10,7 +10,8 @@ from jaxtyping import install_import_hook
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 CHECKED = (
-    "maths", "metrics", "nn", "systems", "diagnosis",
+    "maths.contrastive", "maths.information", "maths.likelihoods", "maths.ranking",
+    "maths.similarity", "metrics", "nn", "systems", "diagnosis",
     "data.pairs", "data.fixed_words", "data.image_texts", "data.located_texts", "data.classes",
     "data.class_folder", "data.class_split",
     "search.spheres", "search.lifts", "search.nearest", "search.sureness", "search.answers",

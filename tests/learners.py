@@ -1,10 +1,9 @@
 """Small learners of features for tests, on pictures of two colours."""
 
-import importlib
-
 import torch
 
 from patches import TRAIN
+from polymodal import systems
 from polymodal.training.system import Clock
 
 SMALL = {"dim": 64, "slim": 8, "lr": 3e-3, "fit_steps": 300, "fit_lr": 1e-2}
@@ -19,7 +18,7 @@ LEARNERS = {
 
 def made(name, **changes):
     """A learner that has seen where it starts from."""
-    module = importlib.import_module(f"polymodal.systems.{name}")
+    module = systems.named(name)
     torch.manual_seed(0)
     config = module.Config(**{**SMALL, **changes})
     system = module.build(config, module.learn(config, TRAIN))

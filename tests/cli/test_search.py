@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from polymodal.cli import main
-from polymodal.runs import index_building as indexing
+from polymodal.runs import index_asking
 from toys import flat, train_squares
 
 
@@ -58,13 +58,13 @@ def test_search_finds_pictures_from_another_folder(places, squares, tmp_path, mo
 
 
 def test_search_takes_how_widely_to_look(places, monkeypatch):
-    asked, ask = [], indexing.ask_index
+    asked, ask = [], index_asking.ask_index
 
     def noting(index, **how):
         asked.append({name: how[name] for name in ("probes", "effort", "oversample")})
         return ask(index, **how)
 
-    monkeypatch.setattr(indexing, "ask_index", noting)
+    monkeypatch.setattr(index_asking, "ask_index", noting)
     index = str(places / "index")
     assert main(["search", index, "red", "--effort", "64", "--oversample", "2"]) == 0
     assert main(["search", index, "red", "--probes", "5"]) == 0

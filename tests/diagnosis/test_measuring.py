@@ -18,6 +18,7 @@ from polymodal.diagnosis.overlays import shown_pairs, spread
 from polymodal.diagnosis.parts_ratio import Relating
 from polymodal.diagnosis.pointwise import Mining, score_maps
 from polymodal.nn.scratch import Window
+from polymodal.studies.figures.heatmaps import heatmaps
 
 QUICK = Settings(
     tre=Fit(restarts=2),
@@ -126,12 +127,12 @@ def test_for_studies(tmp_path):
     assert tre.keys() == expected
     assert "parts_f1" in measuring.parts_scores(Knowing(), SPLITS, quick)
     out = tmp_path / "figures" / "heat.png"
-    found = measuring.heatmaps(Knowing(), SPLITS, out, quick)
+    found = heatmaps(Knowing(), SPLITS, out, quick)
     assert found.keys() >= {"mi_nats", "parts_ratio", "ratio_r_ssim", "ratio_p_ssim"}
     with Image.open(out) as image:
         assert image.width > 1000
     bare = {name: Bare(split) for name, split in SPLITS.items()}
-    assert measuring.heatmaps(Knowing(), bare, out, quick).keys() == {"mi_nats"}
+    assert heatmaps(Knowing(), bare, out, quick).keys() == {"mi_nats"}
 
 
 def test_what_data_cannot_tell():
@@ -177,5 +178,5 @@ def test_heat_lies_on_the_picture_whatever_size_is_encoded(tmp_path):
     halved = fine.reshape(SIZE, 2, SIZE, 2).mean((1, 3))
     assert spread(heat, encoder, SIZE) == pytest.approx(halved, abs=0.05)
     out = tmp_path / "heat.png"
-    measuring.heatmaps(encoder, SPLITS, out, replace(QUICK, heatmaps=Mining(steps=3, hidden=8)))
+    heatmaps(encoder, SPLITS, out, replace(QUICK, heatmaps=Mining(steps=3, hidden=8)))
     assert out.stat().st_size > 1000

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
 from polymodal.maths.similarity import Measure, hold, slack, turned
-from polymodal.maths.similarity.ranks import columns
+from polymodal.maths.similarity.blockwise import columns
 
 Relevance = Tensor | Callable[[slice], Tensor]
 """Which items are right for which queries, m×n booleans: whole, or some queries' rows when asked."""

@@ -1,13 +1,14 @@
 """An index asked with the run that it was built with."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from polymodal.base.errors import PolymodalError
 from polymodal.runs.loading import load
-from polymodal.search.asking import ask
 from polymodal.search import Answer, Index
+from polymodal.search.asking import ask
+
 
 def ask_index(
     index: Index,

@@ -1,24 +1,20 @@
 """An index of a run's images or captions, made so that a kill loses little."""
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from polymodal.base.errors import PolymodalError, unknown
+from polymodal.base.files import fingerprint
+from polymodal.base.progress import progress_bar, say
 from polymodal.data.pairs import captions_of, owners
 from polymodal.data.records import Dataset
 from polymodal.data.sources import parse
-from polymodal.base.errors import PolymodalError, unknown
-from polymodal.base.files import fingerprint
-from polymodal.search.dataset_records import Records
 from polymodal.runs.jobs import open_data
 from polymodal.runs.loading import load
-from polymodal.base.progress import progress_bar, say
-from polymodal.systems.retrieval import Retrieval
-from polymodal.search.asking import identity, similarity_of
 from polymodal.runs.run_folder import Run
-from polymodal.search import remote
 from polymodal.search import (
     Calibration,
     Index,
@@ -28,12 +24,16 @@ from polymodal.search import (
     build,
     calibrate,
     open_index,
+    remote,
     save,
 )
-from polymodal.search.index_folder import NAME
+from polymodal.search.asking import identity, similarity_of
+from polymodal.search.dataset_records import Records
 from polymodal.search.index import check_settings
+from polymodal.search.index_folder import NAME
 from polymodal.search.index_settings import EXACT
 from polymodal.search.tensors import embed_in_parts
+from polymodal.systems.retrieval import Retrieval
 
 KEPT: dict[str, Side] = {"images": "image", "captions": "caption"}
 

@@ -9,21 +9,21 @@ from typing import Any
 
 import torch
 
-from polymodal.runs import shipped as models
 from polymodal import systems
 from polymodal.base.config import to_settings
+from polymodal.base.errors import PolymodalError
+from polymodal.base.hardware import hardware, usable
+from polymodal.base.progress import say
 from polymodal.data.features import open_features, write_features
 from polymodal.data.records import Dataset, Images
 from polymodal.data.sources import open_splits
-from polymodal.base.errors import PolymodalError
-from polymodal.base.hardware import hardware, usable
-from polymodal.runs.loading import load
 from polymodal.nn.named_encoders import extractor
-from polymodal.base.progress import say
+from polymodal.runs import shipped as models
+from polymodal.runs.loading import load
 from polymodal.runs.run_folder import Run, versions
-from polymodal.training.training_config import OPERATIONAL, Training
 from polymodal.training.fitting import fit
 from polymodal.training.system import Scores, System
+from polymodal.training.training_config import OPERATIONAL, Training
 
 
 def train(
@@ -41,8 +41,9 @@ def train(
 ) -> dict[str, Any]:
     """Train a system and leave a run; a run that is finished is left as it is. Gives its metrics.
 
-    A later phase starts from the run of an earlier one, `init`, or takes `parts` of its model from runs
-    that were trained for them. `opening` stands for `open_data`, where somebody keeps data open for several runs.
+    A later phase starts from the run of an earlier one, `init`, or takes `parts` of its model from
+    runs that were trained for them. `opening` stands for `open_data`, where somebody keeps data open
+    for several runs.
     """
     here = Run(Path(run))
     settings = {

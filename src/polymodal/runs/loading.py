@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from polymodal.runs import shipped as models
 from polymodal import systems
 from polymodal.base.config import from_settings
 from polymodal.base.errors import PolymodalError
 from polymodal.base.hardware import usable
+from polymodal.runs import shipped as models
 from polymodal.runs.run_folder import Run
 
 

@@ -9,14 +9,14 @@ import torch
 import yaml
 from torch import Tensor
 
-from polymodal.training.system import System
-from polymodal.runs import shipped as models
 from polymodal import systems
 from polymodal.base.config import from_settings, to_settings
 from polymodal.base.errors import PolymodalError
 from polymodal.base.files import sha256, write_bytes, write_json, write_text
+from polymodal.runs import shipped as models
 from polymodal.runs.model_card import card
 from polymodal.runs.run_folder import Run, versions
+from polymodal.training.system import System
 
 LARGEST = 12_000_000
 """Bytes of weights that may be shipped."""

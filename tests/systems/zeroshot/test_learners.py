@@ -1,6 +1,5 @@
 """Every learner of features: it learns, and classes it never saw are recognised."""
 
-import importlib
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +10,7 @@ from torch.utils.data import DataLoader
 
 from learners import LEARNERS, made
 from patches import SIZE, TEST, TRAIN, UNSEEN, Patches
+from polymodal import systems
 from polymodal.base.errors import PolymodalError
 from polymodal.data.classes import Classed
 from polymodal.systems.zeroshot.class_examples import Kin, PartnerBatch
@@ -173,7 +173,7 @@ def test_the_rate_stays_or_falls(decay):
 )
 def test_settings_that_cannot_be(name, setting, message):
     with pytest.raises(PolymodalError, match=message):
-        importlib.import_module(f"polymodal.systems.{name}").Config(**setting)
+        systems.named(name).Config(**setting)
 
 
 def test_data_without_classes_are_refused(squares):

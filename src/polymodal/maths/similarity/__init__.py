@@ -13,6 +13,7 @@ tensor([[1., 0.]])
 tensor([[-12.5000,   0.0000]])
 """
 
+from polymodal.maths.similarity.blockwise import TIE, best_scores, ranks, slack, top_k
 from polymodal.maths.similarity.kinds import Embeddings, Kind, joined
 from polymodal.maths.similarity.lifting import Held, Lifting, Measure, centre, hold, turned
 from polymodal.maths.similarity.measures import (
@@ -26,7 +27,6 @@ from polymodal.maths.similarity.measures import (
 )
 from polymodal.maths.similarity.named_measures import MEASURES, lift, lifting, measure
 from polymodal.maths.similarity.pairwise import Bhattacharyya, bhattacharyya
-from polymodal.maths.similarity.ranks import TIE, best_scores, ranks, slack, top_k
 
 __all__ = [
     "MEASURES",

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from polymodal.base import progress
 from polymodal.base.errors import PolymodalError
 from polymodal.data.drawn import scenes as worlds
 from polymodal.data.drawn.scenes import drawn_sets as cache
@@ -67,7 +68,7 @@ def test_a_killed_draw_goes_on_where_it_stopped(tmp_path: Path) -> None:
     folder = tmp_path / "world"
     code = (
         "import sys; from pathlib import Path; from polymodal.data import worlds\n"
-        "from polymodal.data.drawn.scenes import cache; cache.SHARD = 3\n"
+        "from polymodal.data.drawn.scenes import drawn_sets; drawn_sets.SHARD = 3\n"
         "world = worlds.named('one-object', size=192, train=240, val=0, test=0)\n"
         "worlds.draw(world, Path(sys.argv[1]), progress=False)\n"
     )
@@ -176,6 +177,7 @@ def test_a_world_is_drawn_once_into_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("POLYMODAL_CACHE", str(tmp_path))
+    monkeypatch.setattr(progress, "PAUSE", 0.0)
     options = {"train": 4, "val": 0, "test": 0, "size": 16}
     first = worlds.open_world("one-object", **options)
     folder = tmp_path / "worlds" / worlds.named("one-object", **options).fingerprint
@@ -183,4 +185,4 @@ def test_a_world_is_drawn_once_into_the_cache(
     again = worlds.open_world("one-object", **options)
     assert stamps(folder) == before
     assert first["train"][0] == again["train"][0]
-    assert "drawing one-object" in capsys.readouterr().out
+    assert capsys.readouterr().err.count("drawing one-object: 4 of 4") == 1

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 
 from polymodal.base.errors import PolymodalError, unknown
-from polymodal.data.drawn.scenes import scene_drawing
-from polymodal.data.drawn.scenes.scene_split import OnTheFly, Split
 from polymodal.data.drawn.scenes.world_spec import WorldSpec
 from polymodal.data.records import Dataset
 
@@ -44,6 +42,8 @@ class World(WorldSpec):
 
     def _held_out(self, numbers: np.ndarray) -> np.ndarray:
         """Whether each item has an object of a held-out combination."""
+        from polymodal.data.drawn.scenes import scene_drawing  # which compiles the tracer
+
         codes, counts = scene_drawing.attributes(self, numbers)
         there = np.arange(codes.shape[1]) < counts[:, None]
         held = np.zeros(len(numbers), bool)
@@ -56,6 +56,8 @@ class World(WorldSpec):
 
     def splits(self) -> dict[str, Dataset]:
         """The splits, drawn on the fly."""
+        from polymodal.data.drawn.scenes.scene_split import OnTheFly, Split
+
         return {
             name: Split(self, name, items, OnTheFly(self, items))
             for name, items in self.items.items()

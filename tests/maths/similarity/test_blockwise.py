@@ -8,8 +8,16 @@ from brute import NAMES, both, draw, wide
 from memory import Largest, Peak
 
 from polymodal.maths.diagonal_gaussian import DiagonalGaussian
-from polymodal.maths.similarity import best_scores, cosine, kl, measure, min_kl, ranks, top_k
-from polymodal.maths.similarity import ranks as retrieval
+from polymodal.maths.similarity import (
+    best_scores,
+    blockwise,
+    cosine,
+    kl,
+    measure,
+    min_kl,
+    ranks,
+    top_k,
+)
 
 
 def naive_ranks(scores, owner):
@@ -122,7 +130,7 @@ def test_any_function_is_a_measure():
 
 
 def test_blocks_keep_memory_bounded_whatever_the_number_of_captions(monkeypatch):
-    monkeypatch.setattr(retrieval, "BYTES", 4 * 20 * 100)  # a hundred captions at a time
+    monkeypatch.setattr(blockwise, "BYTES", 4 * 20 * 100)  # a hundred captions at a time
     images = draw(20, 8, dtype=torch.float32)
     captions, owner = draw(5000, 8, dtype=torch.float32), torch.randint(0, 20, (5000,))
     largest = Largest()
