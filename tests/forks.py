@@ -1,4 +1,4 @@
-"""Processes of `polymodal` that need not import torch again: forks of one that has imported everything.
+"""Processes of Python that need not import torch again: forks of one that has imported everything.
 
 They are real processes, with an end, an output and signals of their own; only their imports are shared.
 Run as a program, this file is the process that they are forks of.
@@ -9,6 +9,7 @@ import contextlib
 import gc
 import importlib
 import json
+import multiprocessing
 import os
 import pkgutil
 import runpy
@@ -21,6 +22,7 @@ import threading
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 MOST = 1 << 20
 """Bytes that a request may have: arguments and the environment."""
@@ -29,7 +31,10 @@ possible = sys.platform == "linux" and hasattr(os, "pidfd_open")
 
 
 class Fork:
-    """A process that a warm one has forked, with what tests use of `subprocess.Popen`."""
+    """A process that a warm one has forked, with what tests use of `subprocess.Popen`.
+
+    Its arguments are those of Python: `-m MODULE` or `-c CODE`, and more.
+    """
 
     def __init__(self, arguments: Sequence[str], environment: dict[str, str]) -> None:
         out, write_out = os.pipe()
@@ -91,6 +96,13 @@ def server() -> socket.socket:
 
     atexit.register(close)
     return mine
+
+
+def warm_context(method: str) -> Any:
+    """What `multiprocessing.get_context` gives, but with processes that are forks of a warm one."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["polymodal.reproduction.crew"])
+    return context
 
 
 def import_everything() -> None:
@@ -177,11 +189,20 @@ def leave(end: SystemExit) -> None:
     os._exit(end.code or 0)
 
 
+def run(kind: str, what: str, *arguments: str) -> None:
+    """As Python does with `-c CODE` or `-m MODULE` and arguments."""
+    sys.argv = [kind, *arguments]
+    if kind == "-c":
+        exec(what, {"__name__": "__main__"})
+        raise SystemExit
+    runpy.run_module(what, run_name="__main__", alter_sys=True)
+
+
 if __name__ == "__main__":
     import_everything()
     gc.freeze()  # collections of a fork need not walk, and copy, what it shares
-    sys.argv = ["polymodal", *serve(socket.socket(fileno=int(sys.argv[1])))]
+    given = serve(socket.socket(fileno=int(sys.argv[1])))
     try:
-        runpy.run_module("polymodal", run_name="__main__", alter_sys=True)
+        run(*given)
     except SystemExit as end:
         leave(end)

@@ -40,9 +40,9 @@ def write_squares(folder: Path, train: int = 48, val: int = 16, test: int = 16) 
     return folder
 
 
-def start(*arguments: str, fresh: bool = False) -> "subprocess.Popen[str] | forks.Fork":
-    """Start `polymodal` as a process of its own, which Ctrl-C stops even where the tests were started in
-    the background: a shell lets those ignore it, and their processes too.
+def python(*arguments: str, fresh: bool = False) -> "subprocess.Popen[str] | forks.Fork":
+    """Start Python with these arguments, as a process of its own which Ctrl-C stops even where the tests
+    were started in the background: a shell lets those ignore it, and their processes too.
 
     It is a fork of a process that has imported everything, unless a fresh one is asked for.
     """
@@ -52,7 +52,7 @@ def start(*arguments: str, fresh: bool = False) -> "subprocess.Popen[str] | fork
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     return subprocess.Popen(
-        [sys.executable, "-m", "polymodal", *arguments],
+        [sys.executable, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -60,11 +60,24 @@ def start(*arguments: str, fresh: bool = False) -> "subprocess.Popen[str] | fork
     )
 
 
+def start(*arguments: str, fresh: bool = False) -> "subprocess.Popen[str] | forks.Fork":
+    """Start `polymodal` as a process of its own."""
+    return python("-m", "polymodal", *arguments, fresh=fresh)
+
+
 def polymodal(*arguments: str, fresh: bool = False) -> tuple[int, str]:
     """Run `polymodal` as a process of its own; give its exit status and what it printed."""
     process = start(*arguments, fresh=fresh)
     printed, _ = process.communicate()
     return process.returncode, printed
+
+
+def carry_out(code: str, *arguments: str) -> str:
+    """Run code in a process of its own, where nothing is checked at run time; give what it printed."""
+    process = python("-c", code, *arguments)
+    printed, _ = process.communicate()
+    assert process.returncode == 0, printed
+    return printed
 
 
 def write_backbone(folder: Path, kind: str) -> Path:
