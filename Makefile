@@ -21,13 +21,14 @@ types: $(READY)
 	$(BIN)/mypy
 
 check: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 format: $(READY)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 bench: $(READY)
+	$(BIN)/python -m pytest -m bench
 	$(BIN)/python benchmarks/drawing.py
 
 # Installs once, and again only when what is asked for changes.

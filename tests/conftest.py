@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from jaxtyping import install_import_hook
 
+import forks
+
 # tiny models are no faster on more threads, and many times slower where others want the cores too
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -39,3 +41,11 @@ def squares(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from toys import write_squares
 
     return write_squares(tmp_path_factory.mktemp("squares"))
+
+
+@pytest.fixture
+def quick_crews(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Crews whose processes are forks of one that has imported everything, where there are such; else
+    each would import torch again."""
+    if forks.possible:
+        monkeypatch.setattr("polymodal.studies.reproduction.crew.get_context", forks.warm_context)

@@ -1,6 +1,6 @@
 """A tiny GAN: two optimisers, weights that follow on average, a frozen part, a score to be low.
 
-`python gans.py SQUARES RUN` trains one as any system is trained.
+`train_gan` trains one as any system is trained.
 """
 
 import sys
@@ -123,7 +123,3 @@ def train_gan(squares: Path, run: Path, parts=None, **training):
         run=run,
         parts=parts,
     )
-
-
-if __name__ == "__main__":
-    train_gan(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+import forks
+
 COLOURS = {"red": (220, 30, 30), "green": (30, 200, 40), "blue": (40, 60, 220), "white": (240,) * 3}
 PLACES = {"left": (4, 12), "right": (20, 12), "top": (12, 4), "bottom": (12, 20)}
 
@@ -38,25 +40,44 @@ def write_squares(folder: Path, train: int = 48, val: int = 16, test: int = 16) 
     return folder
 
 
-def start(*arguments: str) -> subprocess.Popen[str]:
-    """Start `polymodal` as a process of its own, which Ctrl-C stops even where the tests were started in
-    the background: a shell lets those ignore it, and their processes too."""
+def python(*arguments: str, fresh: bool = False) -> "subprocess.Popen[str] | forks.Fork":
+    """Start Python with these arguments, as a process of its own which Ctrl-C stops even where the tests
+    were started in the background: a shell lets those ignore it, and their processes too.
+
+    It is a fork of a process that has imported everything, unless a fresh one is asked for.
+    """
+    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
+    if forks.possible and not fresh:
+        return forks.Fork(arguments, environment)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     return subprocess.Popen(
-        [sys.executable, "-m", "polymodal", *arguments],
+        [sys.executable, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": ""},
+        env=environment,
     )
 
 
-def polymodal(*arguments: str) -> tuple[int, str]:
+def start(*arguments: str, fresh: bool = False) -> "subprocess.Popen[str] | forks.Fork":
+    """Start `polymodal` as a process of its own."""
+    return python("-m", "polymodal", *arguments, fresh=fresh)
+
+
+def polymodal(*arguments: str, fresh: bool = False) -> tuple[int, str]:
     """Run `polymodal` as a process of its own; give its exit status and what it printed."""
-    process = start(*arguments)
+    process = start(*arguments, fresh=fresh)
     printed, _ = process.communicate()
     return process.returncode, printed
+
+
+def carry_out(code: str, *arguments: str) -> str:
+    """Run code in a process of its own, where nothing is checked at run time; give what it printed."""
+    process = python("-c", code, *arguments)
+    printed, _ = process.communicate()
+    assert process.returncode == 0, printed
+    return printed
 
 
 def write_backbone(folder: Path, kind: str) -> Path:

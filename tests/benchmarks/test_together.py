@@ -10,7 +10,7 @@ import pytest
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
-@pytest.mark.slow
+@pytest.mark.bench
 def test_it_counts_what_all_see(tmp_path):
     out = tmp_path / "found.json"
     small = "--size 64 --slim 16 --batch 8 --steps 1 --images 70 --processes 2 --system fc"

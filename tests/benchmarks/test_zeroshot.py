@@ -1,13 +1,14 @@
 """The benchmark of training learners of features runs where there is no accelerator."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from toys import carry_out
+
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+PROGRAM = f"import sys; sys.path.insert(0, {str(BENCHMARKS)!r}); import zeroshot; zeroshot.main()"
 
 
 @pytest.mark.slow
@@ -16,8 +17,7 @@ def test_it_compares_three_steps(tmp_path):
     small = (
         "--size 64 --slim 16 --batch 8 --steps 1 --rounds 1 --images 70 --workers 0 --no-compile"
     )
-    command = [sys.executable, BENCHMARKS / "zeroshot.py", *small.split(), "--out", out]
-    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    shown = carry_out(PROGRAM, *small.split(), "--out", str(out))
     assert "Ours / plain" in shown
     found = json.loads(out.read_text())
     assert [row["name"] for row in found["rows"]] == ["plain", "recorded", "ours"]

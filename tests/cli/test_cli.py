@@ -49,7 +49,7 @@ def test_version(capsys):
 
 
 def test_mistakes_are_one_line_and_status_1():
-    status, printed = polymodal("trian", "vse")
+    status, printed = polymodal("trian", "vse", fresh=True)
     assert status == 1
     assert printed.startswith("polymodal: Unknown verb 'trian'. Did you mean 'train'? Known: ")
     assert "Traceback" not in printed

@@ -1,8 +1,6 @@
 """Flows against autograd's Jacobian in float64, on grids in two dimensions, and against their samples."""
 
 import math
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
@@ -13,6 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from polymodal.base.errors import PolymodalError
 from polymodal.nn.flows import couplings, gaussian, splines
+from toys import carry_out
 
 KINDS = [couplings, splines, gaussian]
 CONTEXT = torch.randn(3, 4, dtype=torch.double, generator=torch.manual_seed(0))
@@ -187,7 +186,7 @@ for make, options in ((couplings, {"transforms": 1}), (splines, {"transforms": 1
 @pytest.mark.slow
 def test_densities_and_samples_compile_whole():
     """In a process of its own, as the checks of shapes at run time cannot be compiled."""
-    subprocess.run([sys.executable, "-c", COMPILED], check=True)
+    carry_out(COMPILED)
 
 
 class Products(TorchDispatchMode):

@@ -1,8 +1,5 @@
 """Residual networks: against torch's own instance norm, in any layout and precision, and able to learn."""
 
-import subprocess
-import sys
-
 import pytest
 import torch
 from torch import nn
@@ -19,6 +16,7 @@ from polymodal.nn.residual import (
     Squares,
 )
 from polymodal.nn.text_coders import TextDecoder, TextEncoder
+from toys import carry_out
 
 IMAGES = torch.rand(4, 3, 32, 32, generator=torch.manual_seed(0))
 
@@ -141,7 +139,7 @@ for make in KINDS.values():
 @pytest.mark.slow
 def test_they_compile_whole_with_every_likelihood():
     """In a process of its own, as the checks of shapes at run time cannot be compiled."""
-    subprocess.run([sys.executable, "-c", COMPILED], check=True)
+    carry_out(COMPILED)
 
 
 def test_they_learn_four_pictures():

@@ -1,14 +1,12 @@
 """Readers: words at their places, the order that a relation gives, places of objects, bags."""
 
-import subprocess
-import sys
-
 import pytest
 import torch
 from torch import Tensor
 
 from polymodal.nn.residual import ImageEncoder
 from polymodal.nn.word_readers import WINDOW, BagReader, PlaceReader, floats, look, said
+from toys import carry_out
 
 RED, BLUE, CUBE, BALL, LEFT, RIGHT, FRONT, BEHIND = range(1, 9)
 ALLOWED = torch.zeros(5, 9, dtype=torch.bool)
@@ -194,7 +192,7 @@ for reader, given in (
 @pytest.mark.slow
 def test_readers_compile_whole():
     """In a process of its own, as the checks of shapes at run time cannot be compiled."""
-    subprocess.run([sys.executable, "-c", COMPILED], check=True)
+    carry_out(COMPILED)
 
 
 def test_a_bag_has_a_logit_a_word():

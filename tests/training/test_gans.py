@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -18,6 +16,15 @@ from polymodal.base.errors import PolymodalError
 from polymodal.runs.run_folder import Run
 from polymodal.training.checkpoints import SafeCheckpoints
 from polymodal.training.system import System
+from toys import python
+
+TRAINING = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import gans
+gans.train_gan(*map(Path, sys.argv[2:]))
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -40,13 +47,7 @@ def last(run: Path) -> dict:
 
 def killed(squares: Path, run: Path, step: int) -> None:
     """Train in a process of its own, and kill -9 it as soon as there is a checkpoint of this step."""
-    process = subprocess.Popen(
-        [sys.executable, gans.__file__, str(squares), str(run)],
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": ""},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    process = python("-c", TRAINING, str(Path(gans.__file__).parent), str(squares), str(run))
     until = time.monotonic() + 240
     while not (run / f"checkpoints/step-{step:08d}.ckpt").exists():
         assert process.poll() is None, process.communicate()[0]

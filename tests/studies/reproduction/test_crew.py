@@ -24,7 +24,7 @@ def test_one_after_another():
     assert run_all(squared, [3, 1, 2], 1, told.append) == told == [9, 1, 4]
 
 
-def test_what_failed_is_told_when_the_rest_is_done():
+def test_what_failed_is_told_when_the_rest_is_done(quick_crews):
     told = []
     with pytest.raises(PolymodalError, match=r"1 of 3 rows failed(.|\n)*-1: ValueError: no such"):
         run_all(squared, [2, -1, 3], 2, told.append)
@@ -41,7 +41,7 @@ def stop(made):
     raise KeyboardInterrupt
 
 
-def test_an_interruption_ends_what_is_under_way(tmp_path):
+def test_an_interruption_ends_what_is_under_way(tmp_path, quick_crews):
     with pytest.raises(KeyboardInterrupt):
         run_all(write_late, [str(tmp_path / str(k)) for k in range(5)], 2, stop)
     for process in active_children():

@@ -49,7 +49,7 @@ def test_every_row_overfits_one_batch(splits, model, similarity, covariance):
     system = tiny(
         splits, model=model, similarity=similarity, covariance=covariance, negatives="sum"
     )
-    losses = descend(system, splits)
+    losses = descend(system, splits, 40)
     assert losses[-1] < 0.2 * losses[0]
 
 
