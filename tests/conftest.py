@@ -44,8 +44,10 @@ def squares(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def quick_crews(monkeypatch: pytest.MonkeyPatch) -> None:
+def quick_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Crews whose processes are forks of one that has imported everything, where there are such; else
     each would import torch again."""
     if forks.possible:
-        monkeypatch.setattr("polymodal.studies.reproduction.crew.get_context", forks.warm_context)
+        monkeypatch.setattr(
+            "polymodal.studies.reproduction.workers.get_context", forks.warm_context
+        )

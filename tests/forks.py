@@ -101,7 +101,7 @@ def server() -> socket.socket:
 def warm_context(method: str) -> Any:
     """What `multiprocessing.get_context` gives, but with processes that are forks of a warm one."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["polymodal.studies.reproduction.crew"])
+    context.set_forkserver_preload(["polymodal.studies.reproduction.workers"])
     return context
 
 

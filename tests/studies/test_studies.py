@@ -331,7 +331,7 @@ def test_the_quick_path_beyond_the_paper(quick_folder):
 
 
 @pytest.mark.slow
-def test_several_processes_make_the_same_table(tmp_path, quick_crews):
+def test_several_processes_make_the_same_table(tmp_path, quick_workers):
     def made(folder, processes):
         return reproduce(
             "vse/negatives",
@@ -349,7 +349,7 @@ def test_several_processes_make_the_same_table(tmp_path, quick_crews):
         assert first.metrics["rsum"] == pytest.approx(second.metrics["rsum"], abs=2)
 
 
-def test_rows_that_fail_are_named_when_the_rest_is_done(tmp_path, quick_crews):
+def test_rows_that_fail_are_named_when_the_rest_is_done(tmp_path, quick_workers):
     with pytest.raises(PolymodalError) as caught:
         reproduce(
             "vse/negatives",

@@ -39,7 +39,7 @@ class Survival(Callback):
         self.best: float | None = None
         self.curves: list[Scores] = []
         self.latest: Scores = {}
-        self.ill = 0
+        self.symptoms_in_a_row = 0
         self.saved = time.monotonic()
 
     def state_dict(self) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class Survival(Callback):
     def on_train_batch_start(
         self, trainer: Trainer, pl_module: LightningModule, batch: Any, batch_idx: int
     ) -> None:
-        sow(step_seed(self.config.seed, self.system.clock.step, trainer.global_rank))
+        seed_devices(step_seed(self.config.seed, self.system.clock.step, trainer.global_rank))
 
     def on_train_batch_end(
         self,
@@ -92,8 +92,8 @@ class Survival(Callback):
                 f"32. The last good checkpoint is in {self.folder}."
             )
         symptom = self.system.symptom(loss)
-        self.ill = self.ill + 1 if symptom else 0
-        if symptom and self.ill == 5:
+        self.symptoms_in_a_row = self.symptoms_in_a_row + 1 if symptom else 0
+        if symptom and self.symptoms_in_a_row == 5:
             self.say(f"At step {step}: {symptom}")
         return loss
 
@@ -125,7 +125,7 @@ class Survival(Callback):
         return scores
 
 
-def sow(seed: int) -> None:
+def seed_devices(seed: int) -> None:
     """Seed the generators of the devices that are there. `torch.manual_seed` sets those of all kinds of
     device, and notes for each that is not there from where it was called: longer than a short step."""
     torch.default_generator.manual_seed(seed)

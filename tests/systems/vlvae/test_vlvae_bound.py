@@ -30,7 +30,7 @@ def ready(train, step: int = 9, **changes) -> tuple[VLVAE, SayingBatch]:
 
 def loss_of(system: VLVAE, batch: SayingBatch) -> float:
     torch.manual_seed(5)
-    system.heat.fill_(system.warmth())
+    system.kl_weight.fill_(system.scheduled_kl_weight())
     return system.joint_loss(batch).item()
 
 
@@ -74,10 +74,10 @@ def test_the_weight_of_the_kl_rises_from_0_to_1(train):
     found = []
     for step in (0, 9, 38, 39, 40, 79):
         system.clock.step = step
-        found.append(system.warmth())
+        found.append(system.scheduled_kl_weight())
     assert found == pytest.approx([1 / 40, 10 / 40, 39 / 40, 1, 1, 1])
     cold, _ = ready(train, step=0, warmup=0.0)
-    assert cold.warmth() == 1
+    assert cold.scheduled_kl_weight() == 1
 
 
 def test_the_weight_of_the_kl_may_rise_by_a_factor(train):
@@ -85,7 +85,7 @@ def test_the_weight_of_the_kl_may_rise_by_a_factor(train):
     found = []
     for step in (0, 19, 39, 79):
         system.clock.step = step
-        found.append(system.warmth())
+        found.append(system.scheduled_kl_weight())
     assert found == pytest.approx([0.01 ** (39 / 40), 0.1, 1, 1])
 
 

@@ -90,10 +90,10 @@ def test_stage_two_has_a_step_at_least(squares, share, steps, turn):
     train = open_folder(squares, size=16, progress=False)["train"]
     system = tiny(train, flow_share=share)
     system.clock.last = steps
-    assert system.turn == turn
+    assert system.second_stage == turn
     alone = tiny(train, flow_share=0.0, densities=())
     alone.clock.last = steps
-    assert alone.turn == steps
+    assert alone.second_stage == steps
 
 
 def stop_at(monkeypatch, step: int) -> None:

@@ -135,7 +135,7 @@ def test_the_local_loss_is_of_both_looks(name):
     system = made(name, local="attributes").eval()
     batch = batch_of(system)
     views = system.views(batch)
-    own = [system.told_locally(view, batch.labels).item() for view in views]
+    own = [system.local_loss(view, batch.labels).item() for view in views]
     expected = system.loss(views, batch).item() + np.mean(own)
     assert system.step(batch)["loss"].item() == pytest.approx(expected, rel=1e-4)
     if name == "cmdim":  # in evaluation two looks at one picture are the same

@@ -8,7 +8,6 @@ from polymodal.base.errors import PolymodalError
 from polymodal.base.progress import say
 from polymodal.runs import jobs
 from polymodal.studies.reproduction.choosing import as_before, settled, trials_of, try_out
-from polymodal.studies.reproduction.crew import run_all
 from polymodal.studies.reproduction.joining import common, gathered, joined
 from polymodal.studies.reproduction.making import Made, make
 from polymodal.studies.reproduction.tasks import (
@@ -20,6 +19,7 @@ from polymodal.studies.reproduction.tasks import (
     shared,
     train_alone,
 )
+from polymodal.studies.reproduction.workers import run_all
 from polymodal.studies.result_files import Results, only, read, summary, told, write
 from polymodal.studies.study import SMALL, Study, advice, brought, matching, named, rows_for
 

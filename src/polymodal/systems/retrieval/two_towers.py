@@ -117,8 +117,8 @@ class Retrieval(System):
     def configure_optimizers(self) -> Any:
         moving = [p for p in self.parameters() if p.requires_grad]
         adam = torch.optim.Adam(moving, lr=self.config.lr)
-        turn = self.config.decay_at * self.clock.last
-        decay = torch.optim.lr_scheduler.LambdaLR(adam, lambda step: 1.0 if step < turn else 0.1)
+        falls = self.config.decay_at * self.clock.last
+        decay = torch.optim.lr_scheduler.LambdaLR(adam, lambda step: 1.0 if step < falls else 0.1)
         return {"optimizer": adam, "lr_scheduler": {"scheduler": decay, "interval": "step"}}
 
     def symptom(self, loss: float) -> str | None:

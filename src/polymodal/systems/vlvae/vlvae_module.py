@@ -36,7 +36,7 @@ class VLVAE(Speaking, Recordable):
     can = frozenset({"generate", "caption"})
     strategy = "ddp_find_unused_parameters_true"  # either stage moves half of the parameters
 
-    heat: Tensor
+    kl_weight: Tensor
 
     def __init__(
         self, *, config: Any, words: Words, size: int, model: JointModel, densities: Densities
@@ -45,7 +45,7 @@ class VLVAE(Speaking, Recordable):
         self.config, self.words, self.size = config, words, size
         self.model, self.densities = model, densities
         self.frozen = self.begun = False
-        self.register_buffer("heat", torch.ones(()), persistent=False)
+        self.register_buffer("kl_weight", torch.ones(()), persistent=False)
         learned = (score for name, score in SELECTING.items() if name in config.densities)
         self.monitor = next(learned, "bound")
 
@@ -96,7 +96,7 @@ class VLVAE(Speaking, Recordable):
             flow.compile_moves()
 
     @property
-    def turn(self) -> int:
+    def second_stage(self) -> int:
         """The first step of stage two, which has one step at least where it is asked for."""
         share, last = self.config.flow_share, self.clock.last
         return last - max(1, round(share * last)) if share else last
@@ -110,8 +110,8 @@ class VLVAE(Speaking, Recordable):
 
     def training_step(self, batch: SayingBatch, batch_idx: int) -> dict[str, Tensor]:
         """The loss of the stage that the step belongs to, in nats an image."""
-        if self.global_step < self.turn:
-            self.heat.fill_(self.warmth())
+        if self.global_step < self.second_stage:
+            self.kl_weight.fill_(self.scheduled_kl_weight())
             return self.stepped(self.joint_step, batch)
         if not self.frozen:
             self.freeze_model()
@@ -135,13 +135,15 @@ class VLVAE(Speaking, Recordable):
         k = self.config.samples
         z = posterior.sample(k)
         said = times(texts, k)
-        told = self.told(z.flatten(0, 1), times(batch.images, k), said).unflatten(0, (k, -1))
-        loss = -self.bound(told, posterior, z)
+        logs = self.log_likelihoods(z.flatten(0, 1), times(batch.images, k), said).unflatten(
+            0, (k, -1)
+        )
+        loss = -self.bound(logs, posterior, z)
         if self.config.joint and self.densities.aggregate is not None:
             loss = loss + self.config.joint * self.divergence(posterior, z, said)
         return loss
 
-    def told(
+    def log_likelihoods(
         self,
         z: Float[Tensor, "n z"],
         images: UInt8[Tensor, "n 3 h w"],
@@ -157,20 +159,20 @@ class VLVAE(Speaking, Recordable):
 
     def bound(
         self,
-        told: Float[Tensor, "k b"],
+        logs: Float[Tensor, "k b"],
         posterior: DiagonalGaussian,
         z: Float[Tensor, "k b z"],
     ) -> Float[Tensor, ""]:
         """E[log p(x, y|z)] − KL (004, eq. 2), or with several draws the importance-weighted bound."""
         if len(z) > 1:
-            weights = told + self.heat * (log_prior(z) - posterior.log_prob(z))
+            weights = logs + self.kl_weight * (log_prior(z) - posterior.log_prob(z))
             return (weights.logsumexp(0) - math.log(len(z))).mean()
         each = posterior.kl_by_dimension(DiagonalGaussian.standard(posterior.mean)).mean(0)
-        return told.mean() - self.heat * each.clamp_min(self.config.free_bits).sum()
+        return logs.mean() - self.kl_weight * each.clamp_min(self.config.free_bits).sum()
 
-    def warmth(self) -> float:
+    def scheduled_kl_weight(self) -> float:
         """The weight of the KL term, up to 1 over the warm-up: along a line from 0, or else by a factor."""
-        steps, start = self.config.warmup * self.turn, self.config.warm_from
+        steps, start = self.config.warmup * self.second_stage, self.config.warm_from
         done = min(1.0, (self.global_step + 1) / steps) if steps else 1.0
         return float(start ** (1 - done)) if start else done
 
@@ -195,7 +197,7 @@ class VLVAE(Speaking, Recordable):
         return torch.stack(list(losses.values())).sum()
 
     def configure_optimizers(self) -> Any:
-        config, turn, last = self.config, self.turn, self.clock.last
+        config, second, last = self.config, self.second_stage, self.clock.last
         adam = torch.optim.Adam(
             [
                 {"params": self.model.parameters(), "lr": config.lr},
@@ -206,7 +208,7 @@ class VLVAE(Speaking, Recordable):
 
         def falling(step: int) -> float:
             """The share of the rate that is left within the stage."""
-            first, end = (0, turn) if step < turn else (turn, last)
+            first, end = (0, second) if step < second else (second, last)
             done = (step - first) / max(1, end - first) if config.decay else 0.0
             return half_cosine(done, floor=0.05)
 

@@ -32,7 +32,7 @@ class FullySupervised(Learner):
         )
 
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
-        return self.surprise(self.labels(views[0].whole), batch.labels)
+        return self.cross_entropy_of_seen(self.labels(views[0].whole), batch.labels)
 
 
 def build(config: Config, learned: dict[str, Any]) -> FullySupervised:

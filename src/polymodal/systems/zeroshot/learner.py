@@ -114,21 +114,23 @@ class Learner(Recordable):
         views = self.views(batch)
         loss = self.loss(views, batch)
         if self.local is not None:
-            told = [self.told_locally(view, batch.labels) for view in views]
+            told = [self.local_loss(view, batch.labels) for view in views]
             loss = loss + self.config.local_weight * torch.stack(told).mean()
         return {"loss": loss, "shown": loss.detach()}
 
-    def told_locally(self, view: Features, labels: Int[Tensor, " b"]) -> Float[Tensor, ""]:
+    def local_loss(self, view: Features, labels: Int[Tensor, " b"]) -> Float[Tensor, ""]:
         """The local loss of one look at each picture."""
         logits = self.local(view.local, self.attributes)  # type: ignore[misc]
-        return self.surprise(logits, labels.repeat_interleave(len(logits) // len(labels)))
+        return self.cross_entropy_of_seen(
+            logits, labels.repeat_interleave(len(logits) // len(labels))
+        )
 
     def see(self, images: UInt8[Tensor, "b 3 h w"]) -> Features:
         """The features of a window of each picture, its bytes between −1 and 1."""
         found: Features = self.encoder(self.crop(images).float() / 127.5 - 1)
         return found
 
-    def surprise(
+    def cross_entropy_of_seen(
         self, logits: Float[Tensor, "b c"], labels: Int[Tensor, " b"]
     ) -> Float[Tensor, ""]:
         """The cross-entropy of the true class among those with training images: of the others nothing

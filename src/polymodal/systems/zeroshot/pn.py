@@ -40,7 +40,7 @@ class PrototypicalNetwork(Learner):
 
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
         near = cosines(views[0].whole, self.prototypes(self.attributes))
-        return self.surprise(self.config.scale * near, batch.labels)
+        return self.cross_entropy_of_seen(self.config.scale * near, batch.labels)
 
     def fit(self, features: Float[Tensor, "n d"], labels: Int[Tensor, " n"]) -> None:
         """Its prototypes are learned with the features."""

@@ -30,18 +30,18 @@ def run_all(
             each(found[-1])
         return found
     context = get_context("spawn")  # CUDA does not survive a fork
-    with ProcessPoolExecutor(processes, mp_context=context, initializer=enlist) as pool:
+    with ProcessPoolExecutor(processes, mp_context=context, initializer=start_worker) as pool:
         waiting = {pool.submit(work, task): task for task in tasks}
         say(f"{len(tasks)} rows, {processes} at a time; each is told of when it is done.")
         try:
             follow(waiting, each)
         except KeyboardInterrupt:
-            disband(pool)
+            stop_workers(pool)
             raise
         return [future.result() for future in waiting]
 
 
-def disband(pool: ProcessPoolExecutor) -> None:
+def stop_workers(pool: ProcessPoolExecutor) -> None:
     """Stop at once, whatever is under way: a run may be killed at any step, and the same command goes on."""
     pool.shutdown(wait=False, cancel_futures=True)
     for process in active_children():
@@ -66,18 +66,18 @@ def follow(waiting: Mapping["Future[Any]", Task], each: Callable[[Any], None]) -
         )
 
 
-def enlist() -> None:
-    """A process of many: one thread, no bars that would tear each other, and none that outlives the crew."""
+def start_worker() -> None:
+    """A process of many: one thread, no bars that would tear each other, and an end with its parent."""
     import torch
 
     torch.set_num_threads(1)
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     os.dup2(silence, 2)
-    threading.Thread(target=leave_with_parent, daemon=True).start()
+    threading.Thread(target=exit_with_parent, daemon=True).start()
 
 
-def leave_with_parent() -> None:
+def exit_with_parent() -> None:
     """End when the process that asked is gone, killed perhaps: else its rows would be trained on, beside
     those of the command that goes on with them."""
     parent = parent_process()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from polymodal.base.errors import PolymodalError
-from polymodal.studies.reproduction.crew import run_all
+from polymodal.studies.reproduction.workers import run_all
 
 
 def squared(number):
@@ -24,7 +24,7 @@ def test_one_after_another():
     assert run_all(squared, [3, 1, 2], 1, told.append) == told == [9, 1, 4]
 
 
-def test_what_failed_is_told_when_the_rest_is_done(quick_crews):
+def test_what_failed_is_told_when_the_rest_is_done(quick_workers):
     told = []
     with pytest.raises(PolymodalError, match=r"1 of 3 rows failed(.|\n)*-1: ValueError: no such"):
         run_all(squared, [2, -1, 3], 2, told.append)
@@ -41,7 +41,7 @@ def stop(made):
     raise KeyboardInterrupt
 
 
-def test_an_interruption_ends_what_is_under_way(tmp_path, quick_crews):
+def test_an_interruption_ends_what_is_under_way(tmp_path, quick_workers):
     with pytest.raises(KeyboardInterrupt):
         run_all(write_late, [str(tmp_path / str(k)) for k in range(5)], 2, stop)
     for process in active_children():
@@ -57,7 +57,8 @@ def go_on(path):
 
 def test_nothing_is_under_way_once_the_command_is_killed(tmp_path):
     program = (
-        "import sys; from polymodal.studies.reproduction.crew import run_all; from test_crew import go_on;"
+        "import sys; from polymodal.studies.reproduction.workers import run_all;"
+        "from test_workers import go_on;"
         "run_all(go_on, sys.argv[1:], 2)"
     )
     files = [tmp_path / name for name in "ab"]
