@@ -278,7 +278,7 @@ def write(rows: list[dict[str, Any]], options: argparse.Namespace) -> None:
     """Write what was found, with all that it depends on."""
     from polymodal.base import files
     from polymodal.base.hardware import hardware
-    from polymodal.runs.run_folder import versions
+    from polymodal.base.version import versions
 
     told = {"study": "journeys", "command": shlex.join(["python", *sys.argv])}
     told |= {"hardware": hardware(), "versions": versions()}

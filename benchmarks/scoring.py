@@ -28,11 +28,11 @@ from torch import Tensor
 
 from polymodal.base import files
 from polymodal.base.hardware import hardware
+from polymodal.base.version import versions
 from polymodal.maths.diagonal_gaussian import DiagonalGaussian, clamped
 from polymodal.maths.similarity import Lifting, hold, lifting, ranks
 from polymodal.maths.similarity.blockwise import columns
 from polymodal.maths.similarity.lifting import Lifted
-from polymodal.runs.run_folder import versions
 
 NAMES = ("cosine", "csd", "wasserstein", "mahalanobis", "kl", "min_kl")
 TARGETS = {"csd": 1.2, "wasserstein": 2.3, "mahalanobis": 2.3, "kl": 2.3, "min_kl": 4.5}

@@ -28,9 +28,9 @@ from torch import Tensor
 
 from polymodal.base import files
 from polymodal.base.hardware import hardware
+from polymodal.base.version import versions
 from polymodal.maths.diagonal_gaussian import DiagonalGaussian, clamped
 from polymodal.maths.similarity import lifting
-from polymodal.runs.run_folder import versions
 from polymodal.search import Index, Items, Settings, build
 
 TRAITS, CLUSTER, K = 32, 1000, 10

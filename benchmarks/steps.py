@@ -23,10 +23,10 @@ from rich.table import Table
 
 from polymodal.base import files
 from polymodal.base.hardware import hardware
+from polymodal.base.version import versions
 from polymodal.data.pairs import PairBatch
 from polymodal.data.vocabulary import SPECIAL
 from polymodal.nn.caption_encoders import GRUEncoder
-from polymodal.runs.run_folder import versions
 from polymodal.systems.retrieval import gaussian, vse
 from timing import seconds
 

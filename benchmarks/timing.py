@@ -20,8 +20,8 @@ from torch.utils.data import DataLoader
 
 from polymodal.base import files
 from polymodal.base.hardware import hardware, products
+from polymodal.base.version import versions
 from polymodal.data.batch_order import Batches, Order
-from polymodal.runs.run_folder import versions
 
 FOREVER = 10**9
 WORKERS = min(8, os.cpu_count() or 1)

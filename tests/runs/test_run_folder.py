@@ -6,7 +6,8 @@ import yaml
 from torch import nn
 
 from polymodal.base.errors import PolymodalError
-from polymodal.runs.run_folder import Run, card, differences, read_yaml, versions
+from polymodal.base.version import versions
+from polymodal.runs.run_folder import Run, card, differences, read_yaml
 from toys import train_squares
 
 CONFIG = {"system": "vse", "data": "scenes", "model": {"lr": 0.1}, "training": {"devices": 1}}
@@ -178,7 +179,7 @@ def test_the_config_is_readable_yaml(trained):
 
 
 def test_absent_packages_are_said_to_be(monkeypatch):
-    monkeypatch.setattr("polymodal.runs.run_folder.PACKAGES", ("torch", "no-such-package"))
+    monkeypatch.setattr("polymodal.base.version.PACKAGES", ("torch", "no-such-package"))
     found = versions()
     assert found.pop("polymodal")[0].isdigit()
     assert found == {"torch": torch.__version__, "no-such-package": "absent"}

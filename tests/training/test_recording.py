@@ -7,7 +7,6 @@ import torch
 from polymodal.base.hardware import products
 from polymodal.data.drawn.scenes import named
 from polymodal.training import recording
-from polymodal.training.fitting import compile_parts
 from recordings import Eager
 from vlvaes import tiny
 
@@ -72,7 +71,7 @@ def test_a_graph_takes_the_same_steps(train, compiled):
     losses, weights = trained(plain, batch, "cuda")
     recorded.recorded = True
     if compiled:
-        compile_parts(recorded)
+        recorded.compile_parts()
     with products("highest"):
         found, others = trained(recorded, batch, "cuda")
     assert recorded.recording is not None

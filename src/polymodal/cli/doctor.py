@@ -26,7 +26,7 @@ def doctor() -> None:
 
     from polymodal.base.files import cache_folder
     from polymodal.base.hardware import hardware
-    from polymodal.runs.run_folder import versions
+    from polymodal.base.version import versions
 
     table = Table(show_header=False, box=None, padding=(0, 2))
     for name, value in {**versions(), **hardware()}.items():

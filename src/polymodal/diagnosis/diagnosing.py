@@ -8,6 +8,7 @@ from typing import Any
 from torch import nn
 
 from polymodal.base.errors import PolymodalError, unknown
+from polymodal.base.version import versions
 from polymodal.data.records import Dataset
 from polymodal.diagnosis.encoder_opening import opened
 from polymodal.diagnosis.encoders import Encoder
@@ -16,7 +17,6 @@ from polymodal.diagnosis.measuring import MEASURES
 from polymodal.diagnosis.overlays import HeatmapRow, heatmap_rows
 from polymodal.diagnosis.parts_ratio import Trend
 from polymodal.runs.jobs import open_data
-from polymodal.runs.run_folder import versions
 
 WIDE = 0.05
 """A deviation of TRE ratios over restarts that is worth a word: with enough images it is about 0.01."""

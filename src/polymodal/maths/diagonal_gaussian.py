@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float
@@ -158,3 +158,21 @@ def spherical(log_var: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
     tensor([[2., 2., 2.]])
     """
     return log_var.mean(-1, keepdim=True).expand_as(log_var)
+
+
+def bounded(
+    log_var: Float[Tensor, "*batch d"],
+    *,
+    low: float,
+    high: float,
+    bound: Literal["clamp", "squash"],
+    alike: bool,
+) -> Float[Tensor, "*batch d"]:
+    """Free log-variances within their bounds, and the same in all dimensions where `alike` (001, §3.1).
+
+    >>> free = torch.tensor([[-9.0, 9.6]])
+    >>> bounded(free, low=0.1, high=10.0, bound="clamp", alike=True)
+    tensor([[0.3000, 0.3000]])
+    """
+    free = spherical(log_var) if alike else log_var
+    return (clamped if bound == "clamp" else squashed)(free, low, high)

@@ -14,13 +14,14 @@ from polymodal.base.config import to_settings
 from polymodal.base.errors import PolymodalError
 from polymodal.base.hardware import hardware, usable
 from polymodal.base.progress import say
+from polymodal.base.version import versions
 from polymodal.data.features import open_features, write_features
 from polymodal.data.records import Dataset, Images
 from polymodal.data.sources import open_splits
 from polymodal.nn.named_encoders import extractor
 from polymodal.runs import shipped as models
 from polymodal.runs.loading import load
-from polymodal.runs.run_folder import Run, versions
+from polymodal.runs.run_folder import Run
 from polymodal.training.fitting import fit
 from polymodal.training.system import Scores, System
 from polymodal.training.training_config import OPERATIONAL, Training

@@ -12,7 +12,6 @@ import json
 import shutil
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +22,6 @@ from polymodal.base.files import atomic, write_json, write_text
 
 if TYPE_CHECKING:  # torch is slow to come
     from torch import nn
-
-PACKAGES = ("torch", "lightning", "transformers", "numpy", "numba")
 
 
 @dataclass(frozen=True)
@@ -179,19 +176,6 @@ def differences(
             found += differences(a, b, ignored, f"{under}{name}.")
         elif a != b and name not in ignored:
             found.append(f"{under}{name}: {a} before, {b} now")
-    return found
-
-
-def versions() -> dict[str, str]:
-    """The versions that a result depends on."""
-    from polymodal.base.version import __version__
-
-    found = {"polymodal": __version__}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "absent"
     return found
 
 

@@ -13,9 +13,10 @@ from polymodal import systems
 from polymodal.base.config import from_settings, to_settings
 from polymodal.base.errors import PolymodalError
 from polymodal.base.files import sha256, write_bytes, write_json, write_text
+from polymodal.base.version import versions
 from polymodal.runs import shipped as models
 from polymodal.runs.model_card import card
-from polymodal.runs.run_folder import Run, versions
+from polymodal.runs.run_folder import Run
 from polymodal.training.system import System
 
 LARGEST = 12_000_000

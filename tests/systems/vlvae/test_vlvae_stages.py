@@ -14,6 +14,7 @@ from polymodal.systems.vlvae.vlvae import Config
 from polymodal.systems.vlvae.vlvae_module import VLVAE
 from polymodal.training.checkpoints import SafeCheckpoints
 from polymodal.training.fitting import make_trainer
+from polymodal.training.system import System
 from polymodal.training.training_config import Training
 from toys import polymodal
 from vlvaes import TINY, tiny, train_vlvae
@@ -202,19 +203,20 @@ def test_both_stages_train_in_bf16(squares, tmp_path):
 class Named:
     """A system that says how its processes are to work together."""
 
-    strategy: str
+    strategy: str = System.strategy
+    automatic_optimization: bool = True
 
 
 @pytest.mark.parametrize(
     ("system", "devices", "expected"),
-    [(Named(VLVAE.strategy), 2, VLVAE.strategy), (object(), 2, "ddp"), (Named("ddp"), 1, "auto")],
+    [(Named(VLVAE.strategy), 2, VLVAE.strategy), (Named(), 2, "ddp"), (Named("ddp"), 1, "auto")],
 )
 def test_a_system_may_name_its_strategy(tmp_path, monkeypatch, system, devices, expected):
     told = {}
     monkeypatch.setattr(
         "polymodal.training.fitting.Trainer", lambda **options: told.update(options)
     )
-    make_trainer(Training(devices=devices), tmp_path, 1, [], system)
+    make_trainer(Training(devices=devices), tmp_path, [], system)
     assert told["strategy"] == expected
 
 

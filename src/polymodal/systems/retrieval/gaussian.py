@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from torch import Tensor, nn
+from torch import nn
 
 from polymodal.base.errors import PolymodalError
-from polymodal.maths.diagonal_gaussian import check_range, clamped, spherical, squashed
+from polymodal.maths.diagonal_gaussian import bounded
 from polymodal.maths.similarity import measure
 from polymodal.nn.towers import Gaussians, Points
 from polymodal.systems.retrieval import Retrieval, Settings, caption_part, image_part, learn
@@ -98,15 +98,13 @@ def gaussians(config: Config, encoder: nn.Module, spread: nn.Module | None = Non
         config.embed_dim,
         spread=spread,
         unit=config.unit,
-        allow=partial(allowed, config=config),
+        allow=partial(
+            bounded,
+            low=config.low,
+            high=config.high,
+            bound=config.bound,
+            alike=config.covariance == "spherical",
+        ),
         start=config.log_var_start,
         scale=config.log_var_scale,
     )
-
-
-def allowed(log_var: Tensor, config: Config) -> Tensor:
-    """Free log-variances within their bounds, and all alike where the Gaussians are spherical."""
-    if config.covariance == "spherical":
-        log_var = spherical(log_var)
-    bend = clamped if config.bound == "clamp" else squashed
-    return bend(log_var, config.low, config.high)

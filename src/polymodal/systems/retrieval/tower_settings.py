@@ -145,7 +145,7 @@ def learn(config: Settings, train: Dataset) -> dict[str, Any]:
     learned = {"size": size, "image_encoder": encoder}
     if config.text_encoder != "gru":
         return learned | {"text_encoder": describe_text(config.text_encoder)}
-    vocabulary = Vocabulary.of(text for own in texts for text in own)
+    vocabulary = Vocabulary.of([text for own in texts for text in own])
     return {"vocabulary": list(vocabulary.words), **learned}
 
 
