@@ -14,7 +14,7 @@ from typing import Any, Literal
 from torch import nn
 
 from polymodal.base.errors import PolymodalError
-from polymodal.maths.diagonal_gaussian import bounded
+from polymodal.maths.diagonal_gaussian import bounded, check_range
 from polymodal.maths.similarity import measure
 from polymodal.nn.towers import Gaussians, Points
 from polymodal.systems.retrieval import Retrieval, Settings, caption_part, image_part, learn
