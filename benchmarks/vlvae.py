@@ -19,11 +19,12 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 from torch.utils.data import TensorDataset
 
 from polymodal.data.drawn import scenes as worlds
-from polymodal.data.image_texts import ResidentSayings, SayingBatch, Sayings, words_of
+from polymodal.data.image_texts import SayingBatch, Sayings, words_of
 from polymodal.nn.residual import Convolution, InstanceNorm
 from polymodal.systems.vlvae import vlvae
 from polymodal.systems.vlvae.vlvae_module import VLVAE
@@ -56,10 +57,10 @@ def make_plain(model: torch.nn.Module) -> None:
                 setattr(module, name, torch.nn.InstanceNorm2d(0))  # which needs no number of maps
 
 
-def loaded(resident: ResidentSayings, options: argparse.Namespace) -> Iterator[SayingBatch]:
+def loaded(resident: Sayings, options: argparse.Namespace) -> Iterator[SayingBatch]:
     """The same pictures from a DataLoader over the host's memory, one by one."""
-    pictures = resident.images.cpu().permute(0, 3, 1, 2).contiguous()
-    held = TensorDataset(pictures, resident.texts.cpu())
+    every = resident.batch(np.arange(len(resident))).to("cpu")
+    held = TensorDataset(every.images.contiguous(), every.texts)
     for images, texts in from_host(held, options):
         yield SayingBatch(images, texts).to(options.device, non_blocking=True)
 
@@ -81,7 +82,7 @@ def steps_of(options: argparse.Namespace) -> dict[str, Callable[[], None]]:
 
 
 def step_of(
-    system: VLVAE, name: str, resident: ResidentSayings, options: argparse.Namespace
+    system: VLVAE, name: str, resident: Sayings, options: argparse.Namespace
 ) -> Callable[[], None]:
     """A step of a system on its own batches."""
     fast = name != PLAIN

@@ -25,7 +25,7 @@ from torch.utils.data import Dataset
 
 from polymodal.data.drawn import birds
 from polymodal.systems.zeroshot import cmdim
-from polymodal.systems.zeroshot.class_examples import PartnerBatch, Pictured, Resident
+from polymodal.systems.zeroshot.class_examples import PartnerBatch, Pictured
 from polymodal.training.fitting import compile_parts, record_steps
 from polymodal.training.system import Clock
 from polymodal.training.training_config import Training
@@ -38,21 +38,21 @@ TARGET = 4.0
 class Held(Dataset):
     """Pictures in the host's memory, each with its class and a partner of it, one by one."""
 
-    def __init__(self, pictured: Pictured, pictures: Tensor) -> None:
-        self.pictured, self.pictures = pictured, pictures
+    def __init__(self, pictured: Pictured, pictures: Tensor, labels: Tensor) -> None:
+        self.pictured, self.pictures, self.labels = pictured, pictures, labels
 
     def __len__(self) -> int:
         return len(self.pictures)
 
     def __getitem__(self, index: int) -> tuple[Tensor, Tensor, Tensor]:
         (partner,) = self.pictured.partners_of(np.array([index]))
-        return self.pictures[index], self.pictured.labels[index], self.pictures[int(partner)]
+        return self.pictures[index], self.labels[index], self.pictures[int(partner)]
 
 
-def loaded(resident: Resident, options: argparse.Namespace) -> Iterator[PartnerBatch]:
+def loaded(resident: Pictured, options: argparse.Namespace) -> Iterator[PartnerBatch]:
     """The same pictures from a DataLoader over the host's memory."""
-    pictures = resident.pixels.cpu().permute(0, 3, 1, 2).contiguous()
-    held = Held(Pictured(resident.dataset, resident.partners), pictures)
+    every = resident.block(np.arange(len(resident))).to("cpu")
+    held = Held(resident, every.images.contiguous(), every.labels)
     for images, labels, others in from_host(held, options):
         yield PartnerBatch(images, labels, others).to(options.device, non_blocking=True)
 
@@ -79,7 +79,7 @@ def steps_of(options: argparse.Namespace) -> dict[str, Callable[[], None]]:
 
 
 def step_of(
-    system: Any, name: str, resident: Resident, options: argparse.Namespace
+    system: Any, name: str, resident: Pictured, options: argparse.Namespace
 ) -> Callable[[], None]:
     """A step of a learner on its own batches."""
     system.clock = Clock(0, 1000)

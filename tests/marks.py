@@ -4,14 +4,14 @@ A class is a set of colours; each of its pictures shows a square of every one, s
 """
 
 import itertools
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import nn
 from torch.nn.functional import max_pool2d
 
-from polymodal.data.records import Caption, Record
+from polymodal.data.columns import Captions, Labels, Parts, Read
+from polymodal.data.records import Caption, Dataset
 
 SIZE, SLOT, SIDE, COLOURS = 48, 12, 10, 6
 CELL = 6
@@ -19,40 +19,28 @@ CELL = 6
 SETS = [*itertools.combinations(range(COLOURS), 2), *itertools.combinations(range(COLOURS), 3)]
 
 
-@dataclass(frozen=True)
-class Marks:
+class Marks(Dataset):
     """Some pictures of each of some classes."""
 
-    chosen: tuple[int, ...]
-    each: int = 6
-    seed: int = 0
-    known: bool = True
-    """Whether it is known where the parts are."""
-    fingerprint: str = "marks"
-    rule: str = "48×48: drawn at this size"
-    attribute_names: tuple[str, ...] = ()
-
-    def __len__(self):
-        return len(self.chosen) * self.each
-
-    @property
-    def classes(self):
-        return tuple("+".join(map(str, colours)) for colours in SETS)
-
-    @property
-    def labels(self):
-        return np.repeat(np.array(self.chosen, np.int64), self.each)
-
-    @property
-    def attributes(self):
-        found = np.zeros((len(SETS), COLOURS), np.float32)
+    def __init__(self, chosen, each=6, seed=0, known=True):
+        """`known` is whether it is known where the parts are."""
+        self.chosen, self.each, self.seed, n = chosen, each, seed, len(chosen) * each
+        attributes = np.zeros((len(SETS), COLOURS), np.float32)
         for row, colours in enumerate(SETS):
-            found[row, list(colours)] = 0.7
-        return found
-
-    @property
-    def part_names(self):
-        return tuple(f"mark {colour}" for colour in range(COLOURS)) if self.known else ()
+            attributes[row, list(colours)] = 0.7
+        columns = {
+            "image": Read(n, self.drawn),
+            "captions": Captions(n, self.said),
+            "label": Labels(
+                np.repeat(np.array(chosen, np.int64), each),
+                classes=tuple("+".join(map(str, colours)) for colours in SETS),
+                attributes=attributes,
+            ),
+        }
+        if known:
+            names = tuple(f"mark {colour}" for colour in range(COLOURS))
+            columns["parts"] = Parts(n, self.there, names=names)
+        super().__init__(columns, fingerprint="marks", rule="48×48: drawn at this size")
 
     def corners(self, index):
         """The upper left corner of each square."""
@@ -61,24 +49,18 @@ class Marks:
         shift = chance.integers(0, SLOT - SIDE + 1, (COLOURS, 2))
         return np.stack(np.divmod(slots, SIZE // SLOT), 1) * SLOT + shift
 
-    @property
-    def parts(self):
-        if not self.known:
-            return None
-        found = np.zeros((len(self), COLOURS, 3), np.float32)
-        for index in range(len(self)):
+    def there(self, indices):
+        found = np.zeros((len(indices), COLOURS, 3), np.float32)
+        for row, index in enumerate(indices):
             for colour in SETS[self.labels[index]]:
                 top, left = self.corners(index)[colour] + SIDE / 2
-                found[index, colour] = left / SIZE, top / SIZE, 1
+                found[row, colour] = left / SIZE, top / SIZE, 1
         return found
 
-    def captions(self, index):
+    def said(self, index):
         return (Caption(self.classes[self.labels[index]]),)
 
-    def __getitem__(self, index):
-        return Record(str(index), self.images([index])[0], self.captions(index))
-
-    def images(self, indices):
+    def drawn(self, indices):
         found = np.zeros((len(indices), SIZE, SIZE, 3), np.uint8)
         for row, index in enumerate(indices):
             for colour in SETS[self.labels[index]]:
@@ -92,25 +74,12 @@ TEST = Marks(tuple(range(1, len(SETS), 2)), each=6, seed=1)
 SPLITS = {"train": TRAIN, "test": TEST}
 
 
-class Bare:
+class Bare(Dataset):
     """Pictures without classes."""
 
-    fingerprint, rule = "bare", "none"
-
     def __init__(self, marks):
-        self.marks = marks
-
-    def __len__(self):
-        return len(self.marks)
-
-    def images(self, indices):
-        return self.marks.images(indices)
-
-    def captions(self, index):
-        return self.marks.captions(index)
-
-    def __getitem__(self, index):
-        return self.marks[index]
+        kept = {name: marks.columns[name] for name in ("image", "captions")}
+        super().__init__(kept, fingerprint="bare", rule="none")
 
 
 class Knowing(nn.Module):

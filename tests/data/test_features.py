@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,38 +10,26 @@ import pytest
 from polymodal.base import files
 from polymodal.base.errors import PolymodalError
 from polymodal.data import features
-from polymodal.data.features import Features, open_features, write_features
-from polymodal.data.records import Caption, Record
+from polymodal.data.columns import Each, Read
+from polymodal.data.features import open_features, write_features
+from polymodal.data.records import Caption, Dataset
 
 
-@dataclass(frozen=True)
-class Grey:
+class Grey(Dataset):
     """Image i is of grey i."""
 
-    count: int
-    name: str
+    def __init__(self, count: int, name: str) -> None:
+        ids = tuple(f"{name}{i}" for i in range(count))
+        columns = {"image": Read(count, self.grey), "captions": Each(count, self.said)}
+        super().__init__(columns, ids=ids, fingerprint=files.fingerprint([name, count]))
 
-    def __len__(self) -> int:
-        return self.count
-
-    def __getitem__(self, index: int) -> Record:
-        return Record(self.ids[index], self.images([index])[0], self.captions(index))
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        return tuple(f"{self.name}{i}" for i in range(self.count))
-
-    def captions(self, index: int) -> tuple[Caption, ...]:
+    def said(self, index: int) -> tuple[Caption, ...]:
         return (Caption(f"grey {index}"),)
 
-    def images(self, indices: Sequence[int]) -> np.ndarray:
+    def grey(self, indices: Sequence[int]) -> np.ndarray:
         return np.broadcast_to(
             np.array(indices, np.uint8).reshape(-1, 1, 1, 1), (len(indices), 4, 4, 3)
         )
-
-    @property
-    def fingerprint(self) -> str:
-        return files.fingerprint([self.name, self.count])
 
 
 def mean(images: np.ndarray) -> np.ndarray:
@@ -60,7 +47,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(features, "_ROWS", 64)
 
 
-def written(folder: Path, splits: dict[str, Grey], dtype: str = "float16") -> dict[str, Features]:
+def written(folder: Path, splits: dict[str, Grey], dtype: str = "float16") -> dict[str, Dataset]:
     write_features(splits, mean, folder, "mean", dtype=dtype, progress=False)
     return open_features(folder, splits)
 
@@ -71,14 +58,16 @@ def test_vectors_are_those_of_the_images(
 ) -> None:
     opened = written(tmp_path, splits, dtype)
     train = opened["train"]
-    assert train.vectors([199, 3]).tolist() == [[199, 398, 7], [3, 6, 7]]
-    assert train.vectors([0]).dtype == np.float32
-    assert (train.dim, len(train), train.encoder) == (3, 200, "mean")
+    features = train.column("features")
+    assert features.batch([199, 3]).tolist() == [[199, 398, 7], [3, 6, 7]]
+    assert features.batch([0]).dtype == np.float32
+    assert (features.dim, len(train), features.encoder) == (3, 200, "mean")
+    assert train.rule.endswith("; features of mean")
     assert train[5].id == "train5"
     assert train.captions(5) == splits["train"].captions(5)
     assert (train.images([5]) == 5).all()
     assert train.fingerprint == splits["train"].fingerprint
-    assert opened["test"].vectors(range(30))[:, 0].tolist() == list(range(30))
+    assert opened["test"].column("features").batch(range(30))[:, 0].tolist() == list(range(30))
     assert json.loads((tmp_path / "ids.json").read_text())["test"][2] == "test2"
     assert sorted(p.name for p in tmp_path.iterdir()) == [
         "ids.json",
@@ -90,14 +79,14 @@ def test_vectors_are_those_of_the_images(
 
 
 def test_statistics_are_of_the_training_split(tmp_path: Path, splits: dict[str, Grey]) -> None:
-    test = written(tmp_path, splits)["test"]
+    test = written(tmp_path, splits)["test"].column("features")
     grey = np.arange(200.0)
     np.testing.assert_allclose(test.mean, [grey.mean(), 2 * grey.mean(), 7])
     np.testing.assert_allclose(test.std, [grey.std(), 2 * grey.std(), 1], rtol=1e-6)
 
 
 def test_without_training_there_are_none(tmp_path: Path) -> None:
-    test = written(tmp_path, {"test": Grey(3, "test")})["test"]
+    test = written(tmp_path, {"test": Grey(3, "test")})["test"].column("features")
     with pytest.raises(PolymodalError, match="no training split"):
         _ = test.mean
 
@@ -123,7 +112,9 @@ def test_a_killed_call_goes_on_where_it_was(tmp_path: Path, splits: dict[str, Gr
 
     write_features(splits, noting, tmp_path, "mean", progress=False)
     assert again == [*range(128, 200), *range(30)]
-    assert open_features(tmp_path, splits)["train"].vectors([0, 130])[:, 0].tolist() == [0, 130]
+    assert open_features(tmp_path, splits)["train"].column("features").batch([0, 130])[
+        :, 0
+    ].tolist() == [0, 130]
     again.clear()
     write_features(splits, noting, tmp_path, "mean", progress=False)
     assert again == []

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from polymodal.base.errors import PolymodalError
+from polymodal.data import batches
 from polymodal.data.batch_order import Examples
 from polymodal.data.drawn.scenes import draw, named, open_drawn
 from polymodal.data.drawn.scenes.scene_split import Split
@@ -15,7 +16,6 @@ from polymodal.data.features import open_features, write_features
 from polymodal.data.fixed_words import Words
 from polymodal.data.folder import FolderSplit, open_folder
 from polymodal.data.image_texts import (
-    ResidentSayings,
     Sayings,
     numbered,
     shuffled,
@@ -44,14 +44,14 @@ def train(squares: Path) -> FolderSplit:
     return open_folder(squares, size=32, progress=False)["train"]
 
 
-def true_of(scene) -> set[str]:
-    """Every text of nine words that is true of a scene."""
-    things = [f"{a.size} {a.colour} {a.material} {a.shape}" for a in scene.things]
+def true_of(record) -> set[str]:
+    """Every text of nine words that is true of an image."""
+    things = [region.name for region in record.regions]
     return {
         f"{things[a]} {relation} {things[b]}"
         for relation in ("left", "right", "front", "behind")
         for a, b in permutations(range(2))
-        if (a, b) in scene.relations[relation]
+        if (a, b) in record.relations[relation]
     }
 
 
@@ -59,7 +59,7 @@ def test_two_objects_have_the_four_texts_that_are_true(drawn, sayings):
     words = words_of(drawn)
     assert sayings.texts.shape == (30, 4, 9)
     for i in range(30):
-        assert set(words.decode(sayings.texts[i])) == true_of(drawn[i].scene)
+        assert set(words.decode(sayings.texts[i])) == true_of(drawn[i])
     assert texts_of(drawn) == texts_of(WORLD.splits()["train"])
 
 
@@ -73,7 +73,7 @@ def test_the_words_of_drawn_worlds_stand_kind_by_kind(drawn):
     assert words_of(one) == Words(
         words=("-", "small", "large", "red", "blue"), length=2, shortest=2
     )
-    assert texts_of(one) == [[one.captions(0)[0].text]]
+    assert texts_of(one) == [(one.captions(0)[0].text,)]
 
 
 def test_other_data_have_their_captions_and_words_by_frequency(train):
@@ -116,8 +116,9 @@ def test_a_batch_is_what_its_records_say(sayings, drawn):
 
 
 @pytest.mark.parametrize("block", [7, 30, 1024])
-def test_resident_examples_give_the_same_batches(sayings, block):
-    resident = ResidentSayings(sayings, torch.device("cpu"), block=block)
+def test_resident_examples_give_the_same_batches(sayings, block, monkeypatch):
+    monkeypatch.setattr(batches, "BLOCK", block)
+    resident = sayings.resident(torch.device("cpu"))
     mine, theirs = resident.batch(CHOSEN), sayings.batch(CHOSEN)
     assert len(resident) == len(sayings)
     assert isinstance(resident, Examples)
@@ -129,8 +130,9 @@ def test_resident_examples_give_the_same_batches(sayings, block):
 
 def test_they_are_made_resident_on_a_device(sayings):
     resident = sayings.resident(torch.device("meta"))
-    assert resident.images.device.type == resident.texts.device.type == "meta"
-    assert resident.images.shape == (30, 16, 16, 3)
+    pictures, texts = resident.fields["images"].pictures.values, resident.fields["texts"].values
+    assert pictures.device.type == texts.device.type == "meta"
+    assert pictures.shape == (30, 16, 16, 3)
 
 
 def test_a_batch_goes_to_another_device_whole(sayings):

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from polymodal.data import batches
 from polymodal.data.features import open_features, write_features
 from polymodal.data.folder import FolderSplit, open_folder
-from polymodal.data.pairs import Pairs, ResidentPairs, captions_of, inputs, owners
+from polymodal.data.pairs import Pairs, captions_of, inputs, owners
 from polymodal.data.vocabulary import PAD, Vocabulary
 
 CHOSEN = np.array([3, 0, 1, 17, 17])
@@ -62,8 +63,9 @@ def test_tokens_are_padded_to_the_longest_of_the_batch(pairs):
 
 
 @pytest.mark.parametrize("block", [7, 1024])
-def test_resident_pairs_give_the_same_batches(pairs, block):
-    resident = ResidentPairs(pairs, torch.device("cpu"), block=block)
+def test_resident_pairs_give_the_same_batches(pairs, block, monkeypatch):
+    monkeypatch.setattr(batches, "BLOCK", block)
+    resident = pairs.resident(torch.device("cpu"))
     assert len(resident) == len(pairs)
     mine, theirs = resident.batch(CHOSEN), pairs.batch(CHOSEN)
     for name, value in vars(theirs).items():

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from polymodal.data.records import Region
 from polymodal.studies import demo
 
 
@@ -37,15 +38,13 @@ def test_demo_leaves_a_report_with_everything(small, tmp_path, capsys):
 
 def test_a_query_is_right_when_the_truth_has_all_it_asks_for():
     record = demo.look_at("scenes,size=32,objects=1-1,train=1,val=0,test=0")["train"][0]
-    thing = record.scene.things[0]
 
     def scene(*looks):
         """The record with things of these attributes in place of its own."""
         names = ("size", "colour", "material", "shape")
-        things = tuple(
-            replace(thing, **dict(zip(names, look.split(), strict=True))) for look in looks
-        )
-        return replace(record, scene=replace(record.scene, things=things))
+        known = [dict(zip(names, look.split(), strict=True)) for look in looks]
+        regions = tuple(Region(own["shape"], attributes=own) for own in known)
+        return replace(record, values={**record.values, "regions": regions})
 
     large_red, green_sphere, yellow_and_blue = demo.QUERIES
     assert large_red.fits(scene("large red metal cube"))
@@ -58,4 +57,4 @@ def test_a_query_is_right_when_the_truth_has_all_it_asks_for():
 
 def test_no_scene_no_verdict():
     record = demo.look_at("scenes,size=32,train=1,val=0,test=0")["train"][0]
-    assert not demo.QUERIES[0].fits(replace(record, scene=None))
+    assert not demo.QUERIES[0].fits(replace(record, values={"image": record.image}))

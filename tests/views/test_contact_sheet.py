@@ -7,8 +7,9 @@ import pytest
 from PIL import Image
 
 from polymodal.base.errors import PolymodalError
+from polymodal.data.columns import Each, Stored
 from polymodal.data.drawn import scenes as worlds
-from polymodal.data.records import Caption, Record
+from polymodal.data.records import Caption, Dataset
 from polymodal.views.contact_sheet import contact_sheet
 
 
@@ -25,25 +26,21 @@ def test_a_sheet_is_a_picture_with_boxes(tmp_path: Path) -> None:
         assert np.asarray(bare).std() > 10
 
 
-class Plain:
-    """A dataset of one record with no scene, and not square."""
-
-    fingerprint = "plain"
-
-    def __len__(self) -> int:
-        return 1
-
-    def __getitem__(self, index: int) -> Record:
-        image = np.full((20, 40, 3), 200, np.uint8)
-        return Record("plain-0", image, (Caption("a rather long sentence " * 9),))
+def plain() -> Dataset:
+    """One picture of which nothing is known but a caption, and not square."""
+    columns = {
+        "image": Stored(np.full((1, 20, 40, 3), 200, np.uint8)),
+        "captions": Each.of([(Caption("a rather long sentence " * 9),)]),
+    }
+    return Dataset(columns, ids=["plain-0"])
 
 
 def test_a_sheet_needs_no_truth(tmp_path: Path) -> None:
-    contact_sheet(Plain(), tmp_path / "plain.png")  # type: ignore[arg-type]
+    contact_sheet(plain(), tmp_path / "plain.png")
     with Image.open(tmp_path / "plain.png") as sheet:
         assert sheet.width == 2 * 36 + 336
 
 
 def test_a_sheet_of_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(PolymodalError, match="at least one image"):
-        contact_sheet(Plain(), tmp_path / "none.png", count=0)  # type: ignore[arg-type]
+        contact_sheet(plain(), tmp_path / "none.png", count=0)

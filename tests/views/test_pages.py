@@ -15,7 +15,7 @@ from PIL import Image
 from polymodal import views as report
 from polymodal.base import files
 from polymodal.base.errors import PolymodalError
-from polymodal.data.records import Caption, Phrase, Record, Scene, Thing
+from polymodal.data.records import Caption, Phrase, Record, Region
 from polymodal.views.scene_boxes import COLOURS, LIT, mark_phrases, place_tags
 
 HOSTILE = "</title></style><script>alert('x')</script> & \"quoted\" \x00 \ud800"
@@ -61,15 +61,20 @@ def image(height: int = 40, width: int = 60) -> np.ndarray:
     return np.arange(height * width * 3, dtype=np.uint8).reshape(height, width, 3)
 
 
-def thing(colour: str, box: tuple[int, int, int, int]) -> Thing:
-    return Thing("small", colour, "metal", "cube", (0, 0, 0), 1.0, 1.0, box)
+def thing(colour: str, box: tuple[int, int, int, int]) -> Region:
+    known = {"size": "small", "colour": colour, "material": "metal", "shape": "cube"}
+    return Region("cube", box, attributes=known)
+
+
+def shown(name: str, *texts: Caption) -> Record:
+    """A picture and what is said of it."""
+    return Record(name, {"image": image(), "captions": texts})
 
 
 def record(name: str = "one", text: str = "A red cube and two cubes.") -> Record:
     things = (thing("red", (5, 6, 15, 26)), thing("blue", (30, 10, 50, 30)))
-    scene = Scene(things, {}, np.zeros((40, 60), np.uint8))
-    phrases = (Phrase(0, 10, (0,)), Phrase(15, 24, (0, 1)))
-    return Record(name, image(), (Caption(text, phrases=phrases),), scene)
+    bare = shown(name, Caption(text, phrases=(Phrase(0, 10, (0,)), Phrase(15, 24, (0, 1)))))
+    return Record(name, {**bare.values, "regions": things})
 
 
 def result(query: str = "a red cube") -> report.QueryResult:
@@ -104,7 +109,7 @@ def whole(tmp_path: Path, text: str) -> str:
     """A page with every kind of section, `text` wherever a text can stand."""
     panels = [report.Panel(text, {"t2i_r1": text, "t2i_r5": "b"})]
     results = [result(text), report.QueryResult(text, (report.Hit(image(), 1.0, (text,)),))]
-    records = [record(), record(text, text), Record(text, image(), (Caption(text),))]
+    records = [record(), record(text, text), shown(text, Caption(text))]
     by_split = {text: scores(), "test": scores(**{text: 1.0})}
     sections = [
         report.metric_section(by_split, {"t2i_r1": 2.0}, note=text),
@@ -269,8 +274,8 @@ def test_phrases_have_the_colour_and_number_of_what_they_name() -> None:
 
 
 def test_records_without_truth_are_shown_too() -> None:
-    bare = Record("bare", image(), (Caption("A dog.", phrases=(Phrase(0, 5, (0,)),)),))
-    reader = body(report.scenes_section([bare, Record("mute", image(), ()), record()], count=2))
+    bare = shown("bare", Caption("A dog.", phrases=(Phrase(0, 5, (0,)),)))
+    reader = body(report.scenes_section([bare, shown("mute"), record()], count=2))
     assert len(reader.all("img")) == 2 and not reader.all("svg") and not reader.all("mark")
     assert "A dog." in reader.text and "mute" in reader.text
     assert "no records" in report.scenes_section([]).body

@@ -125,7 +125,7 @@ def export(
 
     from polymodal.base.errors import PolymodalError
     from polymodal.base.progress import say
-    from polymodal.data.classes import Classed
+    from polymodal.data.classes import has_classes
     from polymodal.data.writing import write_pictures
 
     if count < 1:
@@ -134,7 +134,7 @@ def export(
         raise PolymodalError(f"{out} is there already, and not empty. Name another folder.")
     chosen = split_of(data, split, skip_bad)
     places = sorted(np.random.default_rng(0).permutation(len(chosen))[:count].tolist())
-    kinds = chosen if isinstance(chosen, Classed) else None
+    kinds = chosen if has_classes(chosen) else None
 
     def named() -> Iterator[tuple[str, Any, list[str]]]:
         for number, place in enumerate(places, 1):

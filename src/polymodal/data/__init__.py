@@ -3,10 +3,22 @@
 import importlib
 from typing import Any
 
-from polymodal.data.records import Caption, Dataset, Phrase, Record, Scene, Thing
+from polymodal.data.columns import Each, Labels, Read, Stored
+from polymodal.data.records import Caption, Dataset, Phrase, Record, Region
 from polymodal.data.sources import open_splits
 
-__all__ = ["Caption", "Dataset", "Phrase", "Record", "Scene", "Thing", "open_splits"]
+__all__ = [
+    "Caption",
+    "Dataset",
+    "Each",
+    "Labels",
+    "Phrase",
+    "Read",
+    "Record",
+    "Region",
+    "Stored",
+    "open_splits",
+]
 
 WORLDS = {"worlds": "polymodal.data.drawn.scenes", "birds": "polymodal.data.drawn.birds"}
 

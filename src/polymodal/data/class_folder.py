@@ -12,6 +12,7 @@ from PIL import Image
 from polymodal.base.errors import PolymodalError, unknown
 from polymodal.data import image_files as pictures
 from polymodal.data.class_split import ClassedSplit
+from polymodal.data.columns import Labels, Parts, Stored
 from polymodal.data.folder import (
     Folder,
     FolderSplit,
@@ -92,12 +93,15 @@ def open_classes(
             source=source,
             items=tuple(item for row in kept if (item := items[row])),
             size=size,
-            labels=listing.labels[kept],
-            classes=listing.classes,
-            attributes=listing.attributes,
-            attribute_names=listing.attribute_names,
-            parts=None if parts is None else parts[kept],
-            part_names=listing.part_names,
+            label=Labels(
+                listing.labels[kept],
+                classes=listing.classes,
+                attributes=listing.attributes,
+                attribute_names=listing.attribute_names,
+            ),
+            parts=None
+            if parts is None
+            else Parts(len(kept), Stored(parts[kept]).batch, names=listing.part_names),
         )
     return Folder(opened, tuple(ledger.flaws))
 

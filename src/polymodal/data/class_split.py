@@ -1,26 +1,29 @@
 """A split of a zero-shot dataset."""
 
 import hashlib
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import cached_property
 
-import numpy as np
-from jaxtyping import Float32, Int64
-
 from polymodal.base import files
-from polymodal.data.folder import FolderSplit
+from polymodal.data.columns import Labels, Parts
+from polymodal.data.folder import FolderSplit, Item
+from polymodal.data.formats.archive import Source
 
 
-@dataclass(frozen=True)
 class ClassedSplit(FolderSplit):
-    """A split of a folder whose images have classes: what `Classed` asks for."""
+    """A split of a folder whose images have classes that attributes describe, and perhaps parts."""
 
-    labels: Int64[np.ndarray, " n"] = field(repr=False, compare=False)
-    classes: tuple[str, ...] = field(repr=False)
-    attributes: Float32[np.ndarray, "c a"] = field(repr=False, compare=False)
-    attribute_names: tuple[str, ...] = field(repr=False)
-    parts: Float32[np.ndarray, "n p 3"] | None = field(repr=False, compare=False)
-    part_names: tuple[str, ...] = field(repr=False)
+    def __init__(
+        self,
+        source: Source,
+        items: Sequence[Item],
+        size: int,
+        *,
+        label: Labels,
+        parts: Parts | None = None,
+    ) -> None:
+        known = {} if parts is None else {"parts": parts}
+        super().__init__(source, items, size, label=label, **known)
 
     @cached_property
     def fingerprint(self) -> str:

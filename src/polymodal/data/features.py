@@ -18,7 +18,8 @@ from jaxtyping import Float, Float32, UInt8
 from polymodal.base import files
 from polymodal.base.errors import PolymodalError
 from polymodal.base.progress import progress_bar
-from polymodal.data.records import Caption, Dataset, Images, Record
+from polymodal.data.columns import Stored
+from polymodal.data.records import Dataset
 
 Extract = Callable[[UInt8[np.ndarray, "b h w 3"]], Float[np.ndarray, "b d"]]
 
@@ -27,47 +28,22 @@ _ROWS = 512
 """Rows of a block: what is lost when the writing is killed, and read at once when it is checked."""
 
 
-@dataclass(frozen=True)
-class Features:
-    """A split whose images are known as vectors; otherwise the split itself."""
+@dataclass(frozen=True, eq=False)
+class Features(Stored):
+    """Each image as a vector: the column 'features'."""
 
-    dataset: Dataset
-    rows: Float[np.ndarray, "n d"] = field(repr=False, compare=False)
-    encoder: str
-    statistics: Float32[np.ndarray, "2 d"] | None = field(repr=False, compare=False)
+    encoder: str = field(kw_only=True)
+    """What computed them."""
+    statistics: Float32[np.ndarray, "2 d"] | None = field(default=None, repr=False, kw_only=True)
 
-    def __len__(self) -> int:
-        return len(self.dataset)
-
-    def __getitem__(self, index: int) -> Record:
-        return self.dataset[index]
-
-    def captions(self, index: int) -> tuple[Caption, ...]:
-        """The captions alone, without touching a pixel."""
-        return self.dataset.captions(index)
-
-    def images(self, indices: Sequence[int]) -> Images:
-        """The pictures themselves."""
-        return self.dataset.images(indices)
-
-    @property
-    def fingerprint(self) -> str:
-        """The hash of the split that the features are of."""
-        return self.dataset.fingerprint
-
-    @property
-    def rule(self) -> str:
-        """How the pictures became features."""
-        return f"{self.dataset.rule}; features of {self.encoder}"
-
-    def vectors(self, indices: Sequence[int]) -> Float32[np.ndarray, "b d"]:
+    def batch(self, rows: Sequence[int]) -> Float32[np.ndarray, "b d"]:
         """The features of some images, as they were computed."""
-        return np.asarray(self.rows[np.asarray(indices, np.int64)], np.float32)
+        return super().batch(rows).astype(np.float32, copy=False)
 
     @property
     def dim(self) -> int:
         """The width of a vector."""
-        return int(self.rows.shape[1])
+        return int(self.values.shape[1])
 
     @property
     def mean(self) -> Float32[np.ndarray, " d"]:
@@ -136,14 +112,13 @@ def write_features(
     if "train" in splits:
         with files.atomic(folder / "statistics.npy") as file:
             np.save(file, _statistics(np.load(folder / "train.npy", mmap_mode="r")))
-    ids = {name: getattr(split, "ids", None) for name, split in splits.items()}
-    files.write_json(folder / "ids.json", {name: own for name, own in ids.items() if own})
+    files.write_json(folder / "ids.json", {name: list(s.ids) for name, s in splits.items()})
     files.write_json(folder / "manifest.json", {**plan, "dim": max(dim.values(), default=0)})
     shutil.rmtree(parts)
 
 
-def open_features(folder: Path, splits: Mapping[str, Dataset]) -> dict[str, Features]:
-    """Join datasets to their features; refuse those of other data and damaged ones."""
+def open_features(folder: Path, splits: Mapping[str, Dataset]) -> dict[str, Dataset]:
+    """Datasets with a column of their features; refuse those of other data and damaged ones."""
     folder = Path(folder)
     manifest = _manifest(folder)
     statistics = None
@@ -165,8 +140,34 @@ def open_features(folder: Path, splits: Mapping[str, Dataset]) -> dict[str, Feat
             )
         shape = (kept["count"], manifest["dim"])
         rows = _array(folder / f"{name}.npy", shape, manifest["dtype"])
-        opened[name] = Features(split, rows, manifest["encoder"], statistics)
+        features = Features(rows, encoder=manifest["encoder"], statistics=statistics)
+        opened[name] = with_features(split, features)
     return opened
+
+
+def with_features(dataset: Dataset, features: Features) -> Dataset:
+    """The same dataset with a column of features; its hash is still that of its pictures."""
+    return Dataset(
+        {**dataset.columns, "features": features},
+        ids=dataset.ids,
+        fingerprint=dataset.fingerprint,
+        rule=f"{dataset.rule}; features of {features.encoder}",
+    )
+
+
+def features_of(dataset: Dataset) -> Features | None:
+    """The column of features of a dataset, if it has one."""
+    found: Any = dataset.columns.get("features")
+    return found
+
+
+def pictures_alone(dataset: Dataset) -> Dataset:
+    """The same dataset, unless it has features, in whose place somebody needs pictures."""
+    if "features" in dataset.columns:
+        raise PolymodalError(
+            "Pictures are needed, not features that an encoder made of them. Leave out --features."
+        )
+    return dataset
 
 
 def _extract(

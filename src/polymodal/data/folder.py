@@ -14,11 +14,12 @@ import numpy as np
 from polymodal.base import files
 from polymodal.base.errors import PolymodalError, unknown
 from polymodal.data import image_files as pictures
+from polymodal.data.columns import Captions, Column, Each, Read
 from polymodal.data.formats import read_entries
 from polymodal.data.formats.archive import Source, find, open_source
 from polymodal.data.formats.entry import Entry, Flaw
 from polymodal.data.formats.verified import Verified
-from polymodal.data.records import Caption, Images, Record
+from polymodal.data.records import Caption, Dataset, Images
 
 SPLITS = ("train", "val", "test")
 
@@ -34,31 +35,27 @@ class Item:
     where: str
 
 
-@dataclass(frozen=True)
-class FolderSplit:
-    """A split of a folder: a `Dataset` whose images are decoded by a pool of threads."""
+class FolderSplit(Dataset):
+    """A split of a folder, whose images are decoded by a pool of threads."""
 
-    source: Source = field(repr=False)
-    items: tuple[Item, ...] = field(repr=False)
-    size: int
+    def __init__(self, source: Source, items: Sequence[Item], size: int, **more: Column) -> None:
+        self.source, self.items, self.size = source, tuple(items), size
+        n = len(self.items)
+        columns: dict[str, Column] = {
+            "image": Read(n, self._read_all),
+            "captions": Captions(n, self._said),
+            "file": Each(n, self._file),
+        }
+        ids = tuple(item.id for item in self.items)
+        super().__init__(columns | more, ids=ids, rule=f"{size}×{size}: {pictures.RULE}")
 
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def __getitem__(self, index: int) -> Record:
-        item = self.items[index]
-        return Record(item.id, self._read(index), item.captions)
-
-    @cached_property
-    def ids(self) -> tuple[str, ...]:
-        """Each record's id, without touching a pixel."""
-        return tuple(item.id for item in self.items)
-
-    def captions(self, index: int) -> tuple[Caption, ...]:
-        """The captions alone, without touching a pixel."""
+    def _said(self, index: int) -> tuple[Caption, ...]:
         return self.items[index].captions
 
-    def images(self, indices: Sequence[int]) -> Images:
+    def _file(self, index: int) -> str:
+        return str(self.source.path / self.items[index].name)
+
+    def _read_all(self, indices: Sequence[int]) -> Images:
         """A batch of images as `pictures.RULE` makes them, decoded in parallel."""
         out = np.empty((len(indices), self.size, self.size, 3), np.uint8)
         with ThreadPoolExecutor(threads(len(indices))) as pool:
@@ -71,11 +68,6 @@ class FolderSplit:
         """A hash of ids, captions, size and the rule of resizing; not of the folder's place."""
         texts = [[item.id, [caption.text for caption in item.captions]] for item in self.items]
         return files.fingerprint({"items": texts, "size": self.size, "rule": pictures.RULE})
-
-    @property
-    def rule(self) -> str:
-        """How files became pixels."""
-        return f"{self.size}×{self.size}: {pictures.RULE}"
 
     def _read(self, index: int) -> np.ndarray:
         item = self.items[index]

@@ -3,17 +3,16 @@
 Which of its texts is learned from is drawn at every step, on the device, by whoever trains.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from jaxtyping import Int, Int64, UInt8
 from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
-from polymodal.data.batches import Batch
-from polymodal.data.features import Features
+from polymodal.data.batches import Batch, ColumnExamples, Held, field_of
+from polymodal.data.features import pictures_alone
 from polymodal.data.fixed_words import BLANK, Words, spoken
 from polymodal.data.pairs import captions_of
 from polymodal.data.records import Dataset
@@ -27,79 +26,31 @@ class SayingBatch(Batch):
     texts: Int64[Tensor, "b k t"]
 
 
-class Sayings:
-    """All images of a split with their texts; a batch reads the images that it needs."""
+class Sayings(ColumnExamples):
+    """All images of a split with their texts."""
+
+    kind: type[SayingBatch] = SayingBatch
 
     def __init__(self, dataset: Dataset, words: Words) -> None:
-        if isinstance(dataset, Features):
-            raise PolymodalError(
-                "Pictures are needed, not features that an encoder made of them. "
-                "Leave out --features."
-            )
-        self.dataset = dataset
+        pictures = field_of(pictures_alone(dataset), "image", "Learning from pictures")
         self.texts = numbered(texts_of(dataset), words)
-
-    def __len__(self) -> int:
-        return len(self.dataset)
-
-    def batch(self, indices: Int[np.ndarray, " b"]) -> SayingBatch:
-        """The images at these places, with all that is said of them."""
-        images = torch.from_numpy(self.dataset.images(indices.tolist()))
-        return SayingBatch(images.permute(0, 3, 1, 2), self.texts[torch.from_numpy(indices)])
-
-    def blocks(self, count: int | None = None, size: int = 256) -> Iterator[SayingBatch]:
-        """The first images, or all, in order, so many at once."""
-        last = len(self) if count is None else min(count, len(self))
-        for start in range(0, last, size):
-            yield self.batch(np.arange(start, min(start + size, last)))
-
-    def resident(self, device: torch.device) -> "ResidentSayings":
-        """The same examples on a device."""
-        return ResidentSayings(self, device)
-
-
-class ResidentSayings:
-    """The same examples kept whole on one device, pictures as uint8: a batch is one gather."""
-
-    def __init__(self, sayings: Sayings, device: torch.device, block: int = 1024) -> None:
-        n, dataset = len(sayings), sayings.dataset
-        shape = dataset.images([0]).shape[1:]
-        self.images = torch.empty((n, *shape), dtype=torch.uint8, device=device)
-        for start in range(0, n, block):
-            stop = min(start + block, n)
-            self.images[start:stop] = torch.from_numpy(dataset.images(range(start, stop)))
-        self.texts = sayings.texts.to(device)
-
-    def __len__(self) -> int:
-        return len(self.images)
-
-    def batch(self, indices: Int[np.ndarray, " b"]) -> SayingBatch:
-        """The images at these places, gathered on the device."""
-        places = torch.from_numpy(indices).to(self.images.device)
-        return SayingBatch(self.images[places].permute(0, 3, 1, 2), self.texts[places])
+        super().__init__(dataset, {"images": pictures, "texts": Held(self.texts)})
 
 
 def words_of(train: Dataset) -> Words:
     """The words of a training split: kind by kind where a world has a fixed list, else by frequency."""
-    from polymodal.data.drawn.scenes.scene_captions import (
-        WORDS,  # which compiles the worlds' tracer
-    )
-    from polymodal.data.drawn.scenes.scene_split import Split
-
-    if isinstance(train, Split) and train.world.name in WORDS:
-        length = len(spoken(train.captions(0)[0].text))
-        return Words(words=(BLANK, *WORDS[train.world.name]), length=length, shortest=length)
+    if "true_texts" in train.columns:
+        column = train.column("true_texts")
+        length = len(spoken(column[0][0]))
+        return Words(words=(BLANK, *column.words), length=length, shortest=length)
     return Words.of(text for own in captions_of(train) for text in own)
 
 
 def texts_of(dataset: Dataset) -> Sequence[Sequence[str]]:
-    """All texts of each image, without touching a pixel: for two-objects the four that are true of
-    it, else its captions."""
-    from polymodal.data.drawn.scenes.scene_captions import all_nine_words
-    from polymodal.data.drawn.scenes.scene_split import Split
-
-    if isinstance(dataset, Split) and dataset.world.name == "two-objects":
-        return [all_nine_words(dataset.source.layout(i)) for i in range(len(dataset))]
+    """All texts of each image, without touching a pixel: those of a fixed list of words that are true
+    of it, as of two-objects four are, else its captions."""
+    if "true_texts" in dataset.columns:
+        return list(dataset.column("true_texts"))
     return captions_of(dataset)
 
 

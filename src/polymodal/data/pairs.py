@@ -8,8 +8,7 @@ import torch
 from jaxtyping import Int, Shaped
 from torch import Tensor
 
-from polymodal.data.batches import Batch
-from polymodal.data.features import Features
+from polymodal.data.batches import Batch, ColumnExamples, Field, Held, field_of, placed
 from polymodal.data.records import Dataset
 from polymodal.data.tokens import Tokens
 from polymodal.data.vocabulary import Vocabulary
@@ -25,66 +24,68 @@ class PairBatch(Batch):
     owner: Int[Tensor, " b"]
 
 
-class Pairs:
-    """All pairs of a split; a batch reads the images that it needs."""
+class Pairs(ColumnExamples):
+    """All pairs of a split: images are gathered by whose captions they are."""
+
+    kind = PairBatch
 
     def __init__(self, dataset: Dataset, reader: Vocabulary | Tokens) -> None:
-        self.dataset = dataset
         texts = captions_of(dataset)
         self.owner = owners(texts)
         self.tokens, self.lengths = reader.encode_batch([t for own in texts for t in own])
+        fields: dict[str, Field] = {
+            "images": Owned(image_field(dataset), self.owner.numpy()),
+            "tokens": Padded(self.tokens, self.lengths.numpy()),
+            "lengths": Held(self.lengths),
+            "owner": Held(self.owner),
+        }
+        super().__init__(dataset, fields)
 
     def __len__(self) -> int:
         return len(self.owner)
 
-    def batch(self, indices: Int[np.ndarray, " b"]) -> PairBatch:
-        """The pairs at these places, padded to the longest of their captions."""
-        places = torch.from_numpy(indices)
-        lengths = self.lengths[places]
-        owner = self.owner[places]
-        return PairBatch(
-            images=inputs(self.dataset, owner.tolist()),
-            tokens=self.tokens[places, : int(lengths.max())],
-            lengths=lengths,
-            owner=owner,
-        )
 
-    def resident(self, device: torch.device) -> "ResidentPairs":
-        """The same pairs on a device."""
-        return ResidentPairs(self, device)
+@dataclass(frozen=True)
+class Owned:
+    """What belongs to each pair's image, kept once an image."""
+
+    whole: Field
+    owner: Int[np.ndarray, " n"]
+
+    def gather(self, rows: Int[np.ndarray, " b"]) -> Shaped[Tensor, "b ..."]:
+        """That of the owners of these pairs."""
+        return self.whole.gather(self.owner[rows])
+
+    def resident(self, device: torch.device) -> "Owned":
+        """The same on a device."""
+        return Owned(self.whole.resident(device), self.owner)
 
 
-class ResidentPairs:
-    """The same pairs kept whole on one device, pictures as uint8: no batch ever waits for the host."""
+@dataclass(frozen=True)
+class Padded:
+    """Tokens, padded to the longest text of a batch, which is known to the host."""
 
-    def __init__(self, pairs: Pairs, device: torch.device, block: int = 1024) -> None:
-        n = len(pairs.dataset)
-        blocks = (range(start, min(start + block, n)) for start in range(0, n, block))
-        self.images = torch.cat([inputs(pairs.dataset, part).to(device) for part in blocks])
-        self.on_host = pairs.lengths.numpy()  # what the padding of a batch is read from
-        self.tokens, self.lengths = pairs.tokens.to(device), pairs.lengths.to(device)
-        self.owner = pairs.owner.to(device)
+    tokens: Int[Tensor, "n t"]
+    lengths: Int[np.ndarray, " n"]
 
-    def __len__(self) -> int:
-        return len(self.owner)
+    def gather(self, rows: Int[np.ndarray, " b"]) -> Int[Tensor, "b t"]:
+        """Those of these texts."""
+        places = placed(rows, self.tokens.device)
+        return self.tokens[places, : int(self.lengths[rows].max())]
 
-    def batch(self, indices: Int[np.ndarray, " b"]) -> PairBatch:
-        """The pairs at these places, gathered on the device."""
-        places = torch.from_numpy(indices).to(self.images.device)
-        owner = self.owner[places]
-        return PairBatch(
-            images=self.images[owner],
-            tokens=self.tokens[places, : int(self.on_host[indices].max())],
-            lengths=self.lengths[places],
-            owner=owner,
-        )
+    def resident(self, device: torch.device) -> "Padded":
+        """The same on a device."""
+        return Padded(self.tokens.to(device), self.lengths)
+
+
+def image_field(dataset: Dataset) -> Field:
+    """What an image encoder takes: features where they were computed, else pictures."""
+    return field_of(dataset, "features" if "features" in dataset.columns else "image", "Encoding")
 
 
 def inputs(dataset: Dataset, indices: Sequence[int]) -> Shaped[Tensor, "b ..."]:
-    """What an image encoder takes: pictures as uint8 `b 3 h w`, or features where they were computed."""
-    if isinstance(dataset, Features):
-        return torch.from_numpy(dataset.vectors(indices))
-    return torch.from_numpy(dataset.images(indices)).permute(0, 3, 1, 2)
+    """The same for some images: pictures as uint8 `b 3 h w`, or features."""
+    return image_field(dataset).gather(np.asarray(indices, np.int64))
 
 
 def captions_of(dataset: Dataset) -> list[list[str]]:

@@ -34,7 +34,6 @@ def parse(spec: str) -> tuple[str, dict[str, str]]:
 def open_splits(spec: str, *, skip_bad: bool = False) -> Mapping[str, Dataset]:
     """The splits of a dataset by name; a world is drawn into the cache on first use."""
     from polymodal.data.class_folder import READERS
-    from polymodal.data.drawn.scenes import open_drawn, open_world
 
     name, options = parse(spec)
     if name.startswith("folder:"):
@@ -47,6 +46,8 @@ def open_splits(spec: str, *, skip_bad: bool = False) -> Mapping[str, Dataset]:
             raise PolymodalError(
                 f"{name} is drawn already, so {', '.join(options)} cannot be set any more."
             )
+        from polymodal.data.drawn.scenes import open_drawn
+
         return open_drawn(Path(name))
     if Path(name).is_dir():
         raise PolymodalError(
@@ -55,14 +56,18 @@ def open_splits(spec: str, *, skip_bad: bool = False) -> Mapping[str, Dataset]:
         )
     if name == "birds":
         return open_birds(options)
+    from polymodal.data.drawn.scenes import open_world  # which compiles the tracer
+
     return open_world(**world_options(name, options))
 
 
 def look_at(spec: str, *, skip_bad: bool = False) -> Mapping[str, Dataset]:
     """The same splits, a world drawn on the fly: for a look at some of its images."""
-    from polymodal.data.drawn.scenes import WORLDS, named
-
     name, options = parse(spec)
+    if ":" in name:  # no world's
+        return open_splits(spec, skip_bad=skip_bad)
+    from polymodal.data.drawn.scenes import WORLDS, named  # which compiles the tracer
+
     if name in WORLDS:
         return named(**world_options(name, options)).splits()
     return open_splits(spec, skip_bad=skip_bad)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
 from polymodal.base.progress import watched
-from polymodal.data.classes import Classed
+from polymodal.data.classes import has_classes
 from polymodal.data.records import Dataset
 from polymodal.diagnosis.compositionality import Fit
 from polymodal.diagnosis.encoders import Encoder, Looked
@@ -96,9 +96,9 @@ class Sample:
         return torch.from_numpy(np.ascontiguousarray(found)).permute(0, 3, 1, 2)
 
     @property
-    def classed(self) -> Classed | None:
+    def classed(self) -> Dataset | None:
         """The split, if its images have classes with attributes."""
-        return self.dataset if isinstance(self.dataset, Classed) else None
+        return self.dataset if has_classes(self.dataset) else None
 
     @cached_property
     def labels(self) -> Int64[Tensor, " n"]:
@@ -116,16 +116,15 @@ class Sample:
     @property
     def parts(self) -> Float[Tensor, "n p 3"]:
         """Where each image has its parts."""
-        if self.classed is None or self.classed.parts is None:
+        if "parts" not in self.dataset.columns:
             raise PolymodalError(f"Parts are needed, but {PARTLESS}. Give data that tell.")
-        return torch.from_numpy(self.classed.parts[self.rows])
+        return torch.from_numpy(self.dataset.column("parts").batch(self.rows.tolist()))
 
     @property
     def flaws(self) -> set[str]:
         """What is not known of the images."""
-        if self.classed is None:
-            return {CLASSLESS, PARTLESS}
-        return {PARTLESS} if self.classed.parts is None else set()
+        known = {CLASSLESS: self.classed, PARTLESS: self.dataset.columns.get("parts")}
+        return {flaw for flaw, found in known.items() if found is None}
 
     def fewer(self, most: int) -> "Sample":
         """So many at most, spread evenly over the split, or over each class where a list that goes round

@@ -74,7 +74,7 @@ def parts(found: Examination) -> dict[str, float]:
     train = Located(found.seen.local, found.parts(found.fit))
     test = Located(found.asked.local, found.parts(found.test))
     scores = parts_f1(train, test, found.how.parts)
-    names = found.test.classed.part_names if found.test.classed else ()
+    names = found.test.dataset.part_names
     words = {f"f1_{k}": f"f1_{name.replace(' ', '_')}" for k, name in enumerate(names)}
     return {words.get(name, name): score for name, score in scores.items()}
 

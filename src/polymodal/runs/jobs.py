@@ -275,9 +275,13 @@ def protocol(
 
 
 def counted(split: Dataset) -> dict[str, Any]:
-    """How many images and captions a split has, and its hash."""
-    captions = sum(len(split.captions(i)) for i in range(len(split)))
-    return {"images": len(split), "captions": captions, "hash": split.fingerprint}
+    """How many images and captions a split has, or items and how many lack a modality, and its hash."""
+    columns = split.columns
+    found: dict[str, Any] = {"images" if "image" in columns else "items": len(split)}
+    if "captions" in columns:
+        found["captions"] = sum(len(split.captions(i)) for i in range(len(split)))
+    missing = {n: int((~c.present).sum()) for n, c in columns.items() if c.present is not None}
+    return found | ({"missing": missing} if missing else {}) | {"hash": split.fingerprint}
 
 
 def report_skipped(splits: Mapping[str, Dataset], most: int = 20) -> None:

@@ -83,8 +83,7 @@ class Query:
 
     def fits(self, record: Record) -> bool:
         """Whether the scene has everything that was asked for, by its known truth."""
-        things = record.scene.things if record.scene else ()
-        words = [{thing.size, thing.colour, thing.material, thing.shape} for thing in things]
+        words = [set(region.name.split()) for region in record.regions or ()]
         return all(any(wanted <= have for have in words) for wanted in self.wanted)
 
 

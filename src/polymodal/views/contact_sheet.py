@@ -14,6 +14,8 @@ from polymodal.views.lettering import FAINT, INK, PAPER, font, wrap
 TILE, GUTTER, MARGIN = 336, 28, 36
 SMALL, PLAIN = 11, 13
 LEAD = 18
+NO_COLOUR = (87, 87, 87)
+"""Of a box whose object's colour is not known."""
 
 
 def contact_sheet(
@@ -48,8 +50,8 @@ def _cell(record: Record, boxes: bool) -> Image.Image:
     """One image with what is known of it."""
     picture = _picture(record, boxes)
     lines = [(record.id, FAINT, 0)]
-    if record.scene and boxes:
-        key = " · ".join(f"{k} {thing.shape}" for k, thing in enumerate(record.scene.things))
+    if record.regions is not None and boxes:
+        key = " · ".join(f"{k} {region.label}" for k, region in enumerate(record.regions))
         lines = [(line, FAINT, 0) for line in wrap(f"{record.id}:  {key}", TILE, SMALL)]
     heading = len(lines)
     for caption in record.captions:
@@ -66,16 +68,17 @@ def _cell(record: Record, boxes: bool) -> Image.Image:
 
 
 def _picture(record: Record, boxes: bool) -> Image.Image:
-    """The image as wide as a tile, with a thin labelled box about each thing."""
+    """The image as wide as a tile, with a thin labelled box about each region."""
     image = Image.fromarray(record.image)
     scale = TILE / image.width
     image = image.resize((TILE, max(round(image.height * scale), 1)), Image.Resampling.LANCZOS)
-    if not boxes or record.scene is None:
-        return image
     pen = ImageDraw.Draw(image)
-    for place, thing in enumerate(record.scene.things):
-        x0, y0, x1, y1 = (round(edge * scale) for edge in thing.box)
-        colour = _bright(RGB[COLOURS.index(thing.colour)])
+    for place, region in enumerate(record.regions or () if boxes else ()):
+        if region.box is None:
+            continue
+        x0, y0, x1, y1 = (round(edge * scale) for edge in region.box)
+        known = region.attributes.get("colour")
+        colour = _bright(RGB[COLOURS.index(known)] if known in COLOURS else NO_COLOUR)
         pen.rectangle((x0 - 2, y0 - 2, x1 + 1, y1 + 1), outline=colour, width=1)
         pen.rectangle((x0 - 2, y0 - 15, x0 + 7, y0 - 2), fill=colour)
         pen.text((x0 + 3, y0 - 8), str(place), fill=INK, font=font(SMALL), anchor="mm")

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from polymodal.base.errors import PolymodalError
-from polymodal.data.records import Caption, Dataset, Record, Scene, Thing
+from polymodal.data.records import Caption, Dataset, Record, Region
 from polymodal.views.markup import escape, picture
 from polymodal.views.page import Section
 
@@ -36,29 +36,24 @@ def scenes_section(
 def _scene(record: Record, pixels: int) -> str:
     """One record."""
     alt = record.captions[0].text if record.captions else f"Image {record.id}"
-    things = record.scene.things if record.scene else ()
-    captions = "".join(f"<li>{mark_phrases(caption, things)}</li>" for caption in record.captions)
+    regions = record.regions or ()
+    captions = "".join(f"<li>{mark_phrases(caption, regions)}</li>" for caption in record.captions)
     said = f'<ul class="captions">{captions}</ul>' if captions else ""
     height, width = record.image.shape[:2]
-    boxes = overlay(record.scene, width, height) if record.scene else ""
+    boxes = overlay(regions, width, height) if record.regions is not None else ""
     return (
         f'<article class="scene"><div class="stage">{picture(record.image, alt, pixels=pixels)}{boxes}'
         f'</div><p class="id">{escape(record.id)}</p>{said}</article>'
     )
 
 
-def overlay(scene: Scene, width: int, height: int) -> str:
-    """The boxes of a scene, in the pixels of its image; the browser scales both alike."""
-    largest = sorted(range(len(scene.things)), key=lambda k: -_area(scene.things[k].box))
-    boxes = "".join(
-        _box(k, scene.things[k]) for k in largest
-    )  # the small ones above, to be pointed at
-    tags = "".join(
-        _tag(k, thing, tag)
-        for k, (thing, tag) in enumerate(
-            zip(scene.things, place_tags([t.box for t in scene.things], width, height), strict=True)
-        )
-    )
+def overlay(regions: Sequence[Region], width: int, height: int) -> str:
+    """The boxes of some regions, in the pixels of their image; the browser scales both alike."""
+    found = [(k, region, region.box) for k, region in enumerate(regions) if region.box]
+    largest = sorted(found, key=lambda one: -_area(one[2]))  # small ones above, to be pointed at
+    boxes = "".join(_box(k, region, box) for k, region, box in largest)
+    corners = place_tags([box for _, _, box in found], width, height)
+    tags = "".join(_tag(k, region, tag) for (k, region, _), tag in zip(found, corners, strict=True))
     return (
         f'<svg class="boxes" viewBox="0 0 {width} {height}" aria-hidden="true">{boxes}{tags}</svg>'
     )
@@ -94,29 +89,29 @@ def _area(box: Box) -> float:
     return (box[2] - box[0]) * (box[3] - box[1])
 
 
-def _box(place: int, thing: Thing) -> str:
+def _box(place: int, region: Region, box: Box) -> str:
     """One object's box; what it is shows under the pointer."""
-    x0, y0, x1, y1 = thing.box
+    x0, y0, x1, y1 = box
     rect = f'x="{x0}" y="{y0}" width="{x1 - x0}" height="{y1 - y0}"'
-    name = f"{place + 1}: {thing.size} {thing.colour} {thing.material} {thing.shape}"
+    name = f"{place + 1}: {region.name}"
     return (
-        f'<g class="box b{place % LIT} {tint([thing])}"><title>{escape(name)}</title>'
+        f'<g class="box b{place % LIT} {tint([region])}"><title>{escape(name)}</title>'
         f'<rect class="halo" {rect}/><rect class="edge" {rect}/></g>'
     )
 
 
-def _tag(place: int, thing: Thing, tag: Box) -> str:
+def _tag(place: int, region: Region, tag: Box) -> str:
     """One object's number."""
     x0, y0, x1, y1 = tag
     size = (y1 - y0) * 0.85
     return (
-        f'<g class="tag {tint([thing])}">'
+        f'<g class="tag {tint([region])}">'
         f'<rect x="{x0:g}" y="{y0:g}" width="{x1 - x0:g}" height="{y1 - y0:g}"/>'
         f'<text x="{(x0 + x1) / 2:g}" y="{y0 + size:g}" font-size="{size:g}">{place + 1}</text></g>'
     )
 
 
-def mark_phrases(caption: Caption, things: Sequence[Thing]) -> str:
+def mark_phrases(caption: Caption, regions: Sequence[Region]) -> str:
     """A caption with each noun phrase in the colour of what it names, and the numbers of its boxes.
 
     >>> from polymodal.data.records import Phrase
@@ -125,15 +120,15 @@ def mark_phrases(caption: Caption, things: Sequence[Thing]) -> str:
     """
     parts, done = [], 0
     for phrase in sorted(caption.phrases, key=lambda phrase: (phrase.start, -phrase.end)):
-        named = [k for k in phrase.objects if 0 <= k < len(things)]
+        named = [k for k in phrase.regions if 0 <= k < len(regions)]
         if not named or not done <= phrase.start < min(phrase.end, len(caption.text)):
             continue
-        everything = 1 < len(things) == len(named)
+        everything = 1 < len(regions) == len(named)
         numbers = "all" if everything else ", ".join(str(k + 1) for k in named)
         lit = " ".join(f"p{k % LIT}" for k in named)
         parts += [
             escape(caption.text[done : phrase.start]),
-            f'<mark class="{tint([things[k] for k in named])} {lit}">',
+            f'<mark class="{tint([regions[k] for k in named])} {lit}">',
             escape(caption.text[phrase.start : phrase.end]),
             f"<sub>{numbers}</sub></mark>",
         ]
@@ -141,8 +136,8 @@ def mark_phrases(caption: Caption, things: Sequence[Thing]) -> str:
     return "".join([*parts, escape(caption.text[done:])])
 
 
-def tint(things: Sequence[Thing]) -> str:
-    """The style of the colour that all of some things share, or of none."""
-    colours = {thing.colour for thing in things}
+def tint(regions: Sequence[Region]) -> str:
+    """The style of the colour that all of some regions share, or of none."""
+    colours = {region.attributes.get("colour", "") for region in regions}
     only = colours.pop() if len(colours) == 1 else ""
     return f"c-{only}" if only in COLOURS else "c-none"

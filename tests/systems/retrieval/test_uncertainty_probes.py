@@ -1,14 +1,14 @@
 """Probes: parts are cut where they lie; a system that knows is right, a blind one half of the time."""
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
 import torch
 
 from polymodal.base.errors import PolymodalError
-from polymodal.data.records import Caption, Record
+from polymodal.data.columns import Each, Stored
+from polymodal.data.records import Caption, Dataset
 from polymodal.data.sources import look_at
 from polymodal.maths.diagonal_gaussian import DiagonalGaussian
 from polymodal.maths.similarity import wasserstein
@@ -53,11 +53,11 @@ def test_a_box_is_cut_where_it_lies():
 
 def test_a_square_around_an_object_holds_all_of_it_and_stays_inside():
     for i in range(len(SCENES)):
-        for thing in SCENES[i].scene.things:
-            box = [64 * share for share in parts_of.around(thing, 64)]
+        for region in SCENES[i].regions:
+            box = [64 * share for share in parts_of.around(region.box, 64)]
             assert min(box) >= 0 and max(box) <= 64
             assert box[2] - box[0] == pytest.approx(box[3] - box[1])
-            x0, y0, x1, y1 = thing.box
+            x0, y0, x1, y1 = region.box
             assert box[0] <= x0 and box[1] <= y0 and box[2] >= x1 and box[3] >= y1
 
 
@@ -76,7 +76,7 @@ def test_parts_are_the_largest_three_that_are_small_enough():
 
 def test_parts_need_the_truth():
     with pytest.raises(PolymodalError, match="drawn worlds alone"):
-        parts_of.object_parts(Record("1", np.zeros((8, 8, 3), np.uint8), (Caption("a dog"),)))
+        parts_of.object_parts(Photos()[0])
 
 
 def test_extent_is_perfect_for_a_system_that_knows_and_half_for_a_blind_one():
@@ -101,28 +101,19 @@ def test_entropy_falls_where_the_system_says_so():
     assert still["image_falls"] == 0  # as it stays the same
 
 
-@dataclass
-class Photos:
+class Photos(Dataset):
     """Photographs without a known truth."""
 
-    ids: tuple[str, ...] = ("391895", "2")
-    texts: tuple[str, ...] = ("a long sentence about a whole dog here", "one two three four")
-    size: int = 64
-    fingerprint: str = "photos"
-    rule: str = "as they are"
-
-    def __len__(self):
-        return len(self.ids)
-
-    def images(self, indices):
-        return np.stack([self[index].image for index in indices])
-
-    def captions(self, index):
-        return (Caption(self.texts[index]),)
-
-    def __getitem__(self, index):
-        image = np.full((self.size, self.size, 3), index, np.uint8)
-        return Record(self.ids[index], image, self.captions(index))
+    def __init__(
+        self,
+        ids=("391895", "2"),
+        texts=("a long sentence about a whole dog here", "one two three four"),
+        size=64,
+    ):
+        images = np.stack([np.full((size, size, 3), place, np.uint8) for place in range(len(ids))])
+        said = Each.of([(Caption(text),) for text in texts])
+        columns = {"image": Stored(images), "captions": said}
+        super().__init__(columns, ids=ids, fingerprint="photos", rule="as they are")
 
 
 def test_photographs_are_cut_in_the_middle_and_their_captions_halved():

@@ -12,7 +12,7 @@ from polymodal.base.errors import PolymodalError
 from polymodal.data.drawn.scenes import named as named_world
 from polymodal.data.drawn.scenes.caption_truth import Scenes, claim
 from polymodal.data.features import open_features, write_features
-from polymodal.data.folder import Folder, open_folder
+from polymodal.data.folder import Folder, FolderSplit, open_folder
 from polymodal.data.pairs import captions_of
 from polymodal.data.records import Caption
 from polymodal.maths.similarity import cosine
@@ -159,7 +159,7 @@ def test_folds_are_the_mean_of_each_fold_alone(splits):
     system = tiny(splits, fold=5)
     val = splits["val"]
     alone = [
-        system.validate(dataclasses.replace(val, items=val.items[start : start + 5]))
+        system.validate(val.take(range(start, start + 5)))
         for start in (0, 5, 10)  # the sixteenth image is left out
     ]
     found = system.validate(val)
@@ -171,7 +171,7 @@ def test_folds_are_the_mean_of_each_fold_alone(splits):
 def test_words_that_were_never_met_are_counted(system, splits):
     val = splits["val"]
     item = dataclasses.replace(val.items[0], captions=(Caption("a violet square at the zenith"),))
-    found = system.evaluate(dataclasses.replace(val, items=(item,)))
+    found = system.evaluate(FolderSplit(val.source, (item,), val.size))
     assert found["unknown_words"] == pytest.approx(100 * 2 / 6)
 
 
@@ -218,7 +218,7 @@ def test_blocks_change_nothing(system, splits):
 def test_features_are_standardised_by_the_training_split(features):
     system = tiny(features)
     system.start(features["train"])
-    rows = torch.from_numpy(features["train"].vectors(range(48)))
+    rows = torch.from_numpy(features["train"].column("features").batch(range(48)))
     found = system.images.encoder(rows)
     torch.testing.assert_close(found.mean(0), torch.zeros(3), rtol=0, atol=1e-2)
     torch.testing.assert_close(found.std(0), torch.ones(3), rtol=0, atol=2e-2)

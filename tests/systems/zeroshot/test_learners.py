@@ -12,7 +12,7 @@ from learners import LEARNERS, made
 from patches import SIZE, TEST, TRAIN, UNSEEN, Patches
 from polymodal import systems
 from polymodal.base.errors import PolymodalError
-from polymodal.data.classes import Classed
+from polymodal.data.classes import has_classes
 from polymodal.systems.zeroshot.class_examples import Kin, PartnerBatch
 from polymodal.systems.zeroshot.prototypes import ridge
 from polymodal.training import recording
@@ -36,7 +36,7 @@ def trained(system, steps):
 
 
 def test_the_toy_is_a_dataset_with_classes():
-    assert isinstance(TRAIN, Classed)
+    assert has_classes(TRAIN)
 
 
 @pytest.mark.slow
@@ -103,24 +103,18 @@ def test_what_a_learner_says_of_itself():
         system.validate(TEST)
 
 
-class Others(Patches):
-    """The same pictures, called otherwise."""
-
-    classes = tuple("abcdefghijklmnop")
-
-
 class Larger(Patches):
     """The same classes, in larger pictures."""
 
-    def images(self, indices):
-        return super().images(indices).repeat(2, axis=1).repeat(2, axis=2)
+    def drawn(self, indices):
+        return super().drawn(indices).repeat(2, axis=1).repeat(2, axis=2)
 
 
 @pytest.mark.parametrize(
     ("data", "message"),
     [
         (
-            Others(TEST.chosen),
+            Patches(TEST.chosen, classes=tuple("abcdefghijklmnop")),
             "knows 16 classes, '0 over 0' the first of them; these data have 16, 'a'",
         ),
         (Larger(TEST.chosen), "takes pictures of 40×40, but the data are 80×80. Add ',size=40'"),

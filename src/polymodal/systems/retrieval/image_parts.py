@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from polymodal.base.errors import PolymodalError
-from polymodal.data.records import Dataset, Record, Thing
+from polymodal.data.records import Dataset, Record, Region
 
 Picture = UInt8[np.ndarray, "_ _ 3"]
 Box = tuple[float, float, float, float]
@@ -47,9 +47,9 @@ def cut(image: Picture, box: Box) -> Picture:
     return image[top : max(top + 1, round(box[3] * h)), left : max(left + 1, round(box[2] * w))]
 
 
-def around(thing: Thing, size: int) -> Box:
+def around(box: Box, size: int) -> Box:
     """The least square within the image around all that is seen of an object."""
-    x0, y0, x1, y1 = thing.box
+    x0, y0, x1, y1 = (round(edge) for edge in box)
     side = min(size, max(x1 - x0, y1 - y0))
     left = min(max(0, (x0 + x1 - side) // 2), size - side)
     top = min(max(0, (y0 + y1 - side) // 2), size - side)
@@ -61,30 +61,28 @@ def area(box: Box) -> float:
     return (box[2] - box[0]) * (box[3] - box[1])
 
 
-def name_of(thing: Thing) -> str:
-    """An object in all its words.
+def name_of(region: Region) -> str:
+    """How an object is spoken of.
 
-    >>> name_of(Thing("small", "red", "metal", "cube", (0, 0, 0), 1.0, 1.0, (0, 0, 1, 1)))
-    'a small red metal cube'
+    >>> name_of(Region("cube", attributes={"size": "small", "colour": "red", "shape": "cube"}))
+    'a small red cube'
     """
-    return f"a {thing.size} {thing.colour} {thing.material} {thing.shape}"
+    return f"a {region.name}"
 
 
 def object_parts(record: Record) -> list[Part]:
     """The three largest objects that are seen well and cover a fifth of the image at most, each beside
     the whole, whose text is their three names in a row (001, §3.4); none where there are fewer."""
-    if record.scene is None:
+    if record.regions is None:
         raise PolymodalError("Objects and their boxes are known of drawn worlds alone.")
     size = len(record.image)
-    clear = [thing for thing in record.scene.things if thing.visible >= CLEAR]
-    boxes = [(around(thing, size), thing) for thing in clear]
+    clear = [one for one in record.regions if one.attributes.get("visible", 1.0) >= CLEAR]
+    boxes = [(around(one.box, size), one) for one in clear if one.box]
     fitting = sorted((b for b in boxes if area(b[0]) <= LARGEST), key=lambda b: -area(b[0]))[:PARTS]
     if len(fitting) < PARTS:
         return []
-    whole = ", ".join(name_of(thing) for _, thing in fitting)
-    return [
-        Part(record.image, cut(record.image, box), whole, name_of(thing)) for box, thing in fitting
-    ]
+    whole = ", ".join(name_of(one) for _, one in fitting)
+    return [Part(record.image, cut(record.image, box), whole, name_of(one)) for box, one in fitting]
 
 
 def truncated(text: str) -> str:
@@ -107,8 +105,7 @@ def text_pairs(dataset: Dataset) -> list[tuple[str, str]]:
                 pairs.append((caption.text, truncated(caption.text)))
             elif caption.extent == "whole":
                 record = record or dataset[i]
-                things = record.scene.things if record.scene else ()
-                pairs += [(caption.text, name_of(thing)) for thing in things[:1]]
+                pairs += [(caption.text, name_of(one)) for one in (record.regions or ())[:1]]
     return pairs
 
 
@@ -117,7 +114,7 @@ def image_pairs(dataset: Dataset) -> list[tuple[Picture, Picture]]:
     pairs = []
     for i in asked(dataset):
         record = dataset[i]
-        if record.scene is None:
+        if record.regions is None:
             pairs.append((record.image, cut(record.image, MIDDLE)))
         else:
             pairs += [(part.image, part.crop) for part in object_parts(record)[:1]]
@@ -159,7 +156,6 @@ EXAMPLES = (
 def picture_of(id: str, splits: Mapping[str, Dataset]) -> Picture | None:
     """The image of this id in whichever split has it."""
     for dataset in splits.values():
-        ids = getattr(getattr(dataset, "dataset", dataset), "ids", ())
-        if id in ids:
-            return dataset[ids.index(id)].image
+        if id in dataset.ids:
+            return dataset[dataset.ids.index(id)].image
     return None

@@ -63,10 +63,11 @@ def true_pairs(
     dataset: Dataset, device: torch.device
 ) -> Callable[[slice], Bool[Tensor, "b m"]] | None:
     """Of which images each caption of a split is true, by rows; None where nobody knows, or of too many."""
-    from polymodal.data.drawn.scenes.caption_truth import truth  # which compiles the worlds' tracer
-
-    rows = truth(dataset) if len(dataset) <= LARGEST else None
-    return None if rows is None else lambda part: torch.from_numpy(rows(part)).to(device)
+    truth = dataset.column("captions", "Precision").truth
+    if truth is None or len(dataset) > LARGEST:
+        return None
+    rows = truth()
+    return lambda part: torch.from_numpy(rows(part)).to(device)
 
 
 def unknown_words(vocabulary: Vocabulary, texts: Sequence[str]) -> float:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from torch import nn
 
 from polymodal.base.errors import PolymodalError
-from polymodal.data.features import Features
+from polymodal.data.features import features_of
 from polymodal.data.pairs import captions_of
 from polymodal.data.records import Dataset
 from polymodal.data.tokens import Tokens
@@ -138,8 +138,8 @@ def learn(config: Settings, train: Dataset) -> dict[str, Any]:
         raise PolymodalError(
             f"crop={config.crop} leaves {cropped} of {size} pixels a side; at least 8 are needed."
         )
-    if isinstance(train, Features):
-        encoder = {"kind": "features", "made_by": train.encoder, "dim": len(train.mean)}
+    if features := features_of(train):
+        encoder = {"kind": "features", "made_by": features.encoder, "dim": len(features.mean)}
     else:
         encoder = describe(config.image_encoder, cropped)
     learned = {"size": size, "image_encoder": encoder}

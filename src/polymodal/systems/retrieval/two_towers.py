@@ -9,7 +9,7 @@ from jaxtyping import Int, Shaped
 from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
-from polymodal.data.features import Features
+from polymodal.data.features import features_of
 from polymodal.data.pairs import PairBatch, Pairs, captions_of, inputs, owners
 from polymodal.data.records import Dataset
 from polymodal.data.user_images import as_pictures
@@ -72,9 +72,10 @@ class Retrieval(System):
         """Take pretrained weights, the moments of precomputed features, and a model's own embeddings."""
         load_pretrained(self.images)
         load_pretrained(self.captions)
+        features = features_of(train)
         for part in self.images.modules():
-            if isinstance(train, Features) and isinstance(part, Standardised):
-                part.fit(torch.tensor(train.mean), torch.tensor(train.std))
+            if features and isinstance(part, Standardised):
+                part.fit(torch.tensor(features.mean), torch.tensor(features.std))
         if self.own:
             begin_as(self.images, own_projection(self.own, "visual"))
             begin_as(self.captions, own_projection(self.own, "text"))
@@ -138,9 +139,10 @@ class Retrieval(System):
     @torch.no_grad()
     def encode_dataset(self, dataset: Dataset, block: int = 256) -> Embeddings:
         """Embed every image of a split."""
-        if isinstance(dataset, Features) and dataset.encoder != self.made_by:
+        features = features_of(dataset)
+        if features and features.encoder != self.made_by:
             raise PolymodalError(
-                f"These features are those of {dataset.encoder}, but the model was trained on "
+                f"These features are those of {features.encoder}, but the model was trained on "
                 f"{f'features of {self.made_by}' if self.made_by else 'pictures'}."
             )
         n = len(dataset)

@@ -1,6 +1,5 @@
 """Pictures with their classes, by the batch, and with partners of the same class where they are asked for."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,8 +7,9 @@ import torch
 from jaxtyping import Bool, Float, Int, Int64, UInt8
 from torch import Tensor
 
-from polymodal.data.batches import Batch
-from polymodal.data.classes import Classed
+from polymodal.data.batches import Batch, ColumnExamples, Held, field_of
+from polymodal.data.features import pictures_alone
+from polymodal.data.records import Dataset
 
 
 @dataclass(frozen=True)
@@ -52,36 +52,32 @@ class Kin:
         return self.rows[self.first[indices] + which]
 
 
-class Pictured:
-    """All pictures of a split with their classes; a batch reads those that it needs.
+class Pictured(ColumnExamples):
+    """All pictures of a split with their classes.
 
     With a number for `partners`, each picture comes with another of its class, with that probability,
     or with itself. Which is a function of the batch alone.
     """
 
-    def __init__(self, dataset: Classed, partners: float | None = None) -> None:
-        self.dataset, self.partners = dataset, partners
-        self.labels = torch.from_numpy(np.asarray(dataset.labels))
-        self.kin = Kin(dataset.labels)
-        self.kept: Resident | None = None
-
-    def __len__(self) -> int:
-        return len(self.dataset)
-
-    def images(self, indices: Int[np.ndarray, " b"]) -> UInt8[Tensor, "b 3 h w"]:
-        """The pictures at these places."""
-        return torch.from_numpy(self.dataset.images(indices.tolist())).permute(0, 3, 1, 2)
+    def __init__(self, dataset: Dataset, partners: float | None = None) -> None:
+        fields = {
+            "images": field_of(pictures_alone(dataset), "image", "Learning features"),
+            "labels": Held(torch.from_numpy(np.asarray(dataset.labels))),
+        }
+        super().__init__(dataset, fields)
+        self.partners, self.kin = partners, Kin(dataset.labels)
 
     def batch(self, indices: Int[np.ndarray, " b"]) -> ClassBatch:
         """The pictures at these places, with partners if there are to be any."""
-        images, labels = self.images(indices), self.labels[self.placed(indices)]
+        plain = self.block(indices)
         if self.partners is None:
-            return ClassBatch(images, labels)
-        return PartnerBatch(images, labels, self.images(self.partners_of(indices)))
+            return plain
+        others = self.fields["images"].gather(self.partners_of(indices))
+        return PartnerBatch(plain.images, plain.labels, others)
 
-    def placed(self, indices: Int[np.ndarray, " b"]) -> Int[Tensor, " b"]:
-        """Places as a tensor, where the labels are."""
-        return torch.from_numpy(indices)
+    def block(self, indices: Int[np.ndarray, " b"]) -> ClassBatch:
+        """The pictures at these places, without partners."""
+        return ClassBatch(**{name: field.gather(indices) for name, field in self.fields.items()})
 
     def partners_of(self, indices: Int[np.ndarray, " b"]) -> Int64[np.ndarray, " b"]:
         """A picture of the same class for each, never itself where the class has another, or itself."""
@@ -89,35 +85,3 @@ class Pictured:
         paired = chance.random(len(indices)) < (self.partners or 0.0)
         others = self.kin.others(indices, chance.random(len(indices)))
         return np.where(paired, others, indices).astype(np.int64)
-
-    def blocks(self, size: int = 256) -> Iterator[ClassBatch]:
-        """All pictures in order, so many at once."""
-        source = self.kept or self
-        for start in range(0, len(self), size):
-            indices = np.arange(start, min(start + size, len(self)))
-            yield ClassBatch(source.images(indices), self.labels[start : start + size])
-
-    def resident(self, device: torch.device) -> "Pictured":
-        """The same examples with their pictures on a device, which are not read again."""
-        self.kept = Resident(self, device)
-        return self.kept
-
-
-class Resident(Pictured):
-    """The same examples kept whole on one device, as uint8: a batch is one gather."""
-
-    def __init__(self, pictured: Pictured, device: torch.device) -> None:
-        super().__init__(pictured.dataset, pictured.partners)
-        blocks = (block.images.permute(0, 2, 3, 1).to(device) for block in pictured.blocks(1024))
-        self.pixels, self.labels = torch.cat(list(blocks)), self.labels.to(device)
-
-    def images(self, indices: Int[np.ndarray, " b"]) -> UInt8[Tensor, "b 3 h w"]:
-        """The pictures at these places, gathered on the device."""
-        return self.pixels[self.placed(indices)].permute(0, 3, 1, 2)
-
-    def placed(self, indices: Int[np.ndarray, " b"]) -> Int[Tensor, " b"]:
-        """Places on the device. From pinned memory they go there without a wait for the steps before,
-        which would keep the next batches from being ready."""
-        rows = super().placed(indices)
-        rows = rows.pin_memory() if self.pixels.is_cuda else rows
-        return rows.to(self.pixels.device, non_blocking=True)

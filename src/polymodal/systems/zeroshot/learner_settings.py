@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 from polymodal.base.errors import PolymodalError
 from polymodal.data.classes import classed
+from polymodal.data.features import pictures_alone
 from polymodal.data.records import Dataset
 
 
@@ -63,7 +64,7 @@ class Settings:
 
 def learn(config: Settings, train: Dataset) -> dict[str, Any]:
     """The size of the pictures, the classes, and how many attributes there are."""
-    data = classed(train)
+    data = pictures_alone(classed(train))
     if not len(data):
         raise PolymodalError("The training split is empty: there is nothing to learn from.")
     classes, attributes = data.attributes.shape

@@ -42,7 +42,7 @@ def test_a_drawn_world_equals_the_world(drawn: Path) -> None:
         for k in every:
             a, b = split[k], other[k]
             assert a == b
-            assert a.scene and b.scene and np.array_equal(a.scene.mask, b.scene.mask)
+            assert a.regions == b.regions and np.array_equal(a.mask, b.mask)
             assert split.captions(k) == other.captions(k)
         assert other.images([]).shape == (0, 24, 24, 3)
 

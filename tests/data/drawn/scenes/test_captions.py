@@ -58,11 +58,11 @@ def check(layout: drawing.Layout, said: tuple[Caption, ...]) -> None:
         for phrase in caption.phrases:
             text = caption.text[phrase.start : phrase.end]
             assert text == text.strip()
-            assert fitting(layout, text) == phrase.objects
-        named = [k for phrase in caption.phrases for k in phrase.objects]
+            assert fitting(layout, text) == phrase.regions
+        named = [k for phrase in caption.phrases for k in phrase.regions]
         if caption.extent == "whole":
             everyone = list(range(len(layout.bodies)))
-            once = [p.objects for p in caption.phrases if list(p.objects) != everyone]
+            once = [p.regions for p in caption.phrases if list(p.regions) != everyone]
             assert sorted(itertools.chain(*once)) in (everyone, [])
             assert set(named) == set(everyone)
         if caption.extent == "object":
@@ -82,7 +82,7 @@ def check_relation(layout: drawing.Layout, caption: Caption) -> None:
     words = {"left of": "left", "right of": "right", "in front of": "front", "behind": "behind"}
     found = [words[phrase] for phrase in words if phrase in caption.text.lower()]
     assert len(found) == 1 and len(caption.phrases) == 2
-    (a,), (b,) = (phrase.objects for phrase in caption.phrases)
+    (a,), (b,) = (phrase.regions for phrase in caption.phrases)
     if re.match(r"(to the |left|right|in front|behind)", caption.text.lower()):
         a, b = b, a
     assert (a, b) in layout.relations()[found[0]]
@@ -129,7 +129,7 @@ def test_two_objects_are_said_in_nine_words() -> None:
         (caption,) = captions.captions(world, item, layout)
         words = caption.text.split()
         assert len(words) == 9
-        (a,), (b,) = (phrase.objects for phrase in caption.phrases)
+        (a,), (b,) = (phrase.regions for phrase in caption.phrases)
         assert {a, b} == {0, 1}
         assert tuple(words[:4]) == layout.words()[a] and tuple(words[5:]) == layout.words()[b]
         assert (a, b) in layout.relations()[words[4]]
@@ -145,8 +145,8 @@ def test_all_nine_words_are_what_the_scene_says() -> None:
     split = world.splits()["train"]
     for i in range(40):
         record = split[i]
-        said = [f"{a.size} {a.colour} {a.material} {a.shape}" for a in record.scene.things]
-        relations = record.scene.relations
+        said = [region.name for region in record.regions]
+        relations = record.relations
         expected = {f"{said[a]} {name} {said[b]}" for name in relations for a, b in relations[name]}
         texts = captions.all_nine_words(split.source.layout(i))
         assert [text.split()[4] for text in texts] == ["left", "right", "front", "behind"]

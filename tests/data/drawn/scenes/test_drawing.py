@@ -77,10 +77,10 @@ def test_masked_pixels_have_the_colour_of_their_thing(layouts: list[drawing.Layo
     channel = {"red": 0, "green": 1, "blue": 2}
     for one in layouts:
         image, scene = drawing.paint([one], 112)[0].astype(float), drawing.scene(one, 112)
-        for k, thing in enumerate(scene.things):
-            if thing.colour in channel:
+        for k, thing in enumerate(scene.regions):
+            if thing.attributes["colour"] in channel:
                 pixels = image[scene.mask == k + 1].mean(0)
-                c = channel[thing.colour]
+                c = channel[thing.attributes["colour"]]
                 assert pixels[c] > max(np.delete(pixels, c)) + 10
 
 

@@ -41,22 +41,25 @@ def test_the_camera_is_square(layouts: list[drawing.Layout]) -> None:
 def test_centres_lie_in_boxes_and_boxes_in_the_frame(layouts: list[drawing.Layout]) -> None:
     for one in layouts:
         scene = drawing.scene(one, 224)
-        centres = project(one.stage, np.array([thing.position for thing in scene.things])) * 224
-        for thing, (x, y) in zip(scene.things, centres, strict=True):
+        centres = (
+            project(one.stage, np.array([thing.attributes["position"] for thing in scene.regions]))
+            * 224
+        )
+        for thing, (x, y) in zip(scene.regions, centres, strict=True):
             x0, y0, x1, y1 = thing.box
             assert 0 < x0 < x1 < 224 and 0 < y0 < y1 < 224
-            if thing.visible > 0.95:
+            if thing.attributes["visible"] > 0.95:
                 assert x0 < x < x1 and y0 < y < y1
 
 
 def test_boxes_bound_masks(layouts: list[drawing.Layout]) -> None:
     for one in layouts[:10]:
         scene = drawing.scene(one, 112)
-        for k, thing in enumerate(scene.things):
+        for k, thing in enumerate(scene.regions):
             rows, columns = np.nonzero(scene.mask == k + 1)
             bounds = (columns.min(), rows.min(), columns.max() + 1, rows.max() + 1)
             assert thing.box == bounds
-        assert set(np.unique(scene.mask)) <= set(range(len(scene.things) + 1))
+        assert set(np.unique(scene.mask)) <= set(range(len(scene.regions) + 1))
 
 
 def test_visible_fraction_is_what_masks_say(layouts: list[drawing.Layout]) -> None:
@@ -103,9 +106,10 @@ def test_relations_are_those_of_the_ground_and_antisymmetric(
 
 def test_depth_is_the_distance_from_the_eye(layouts: list[drawing.Layout]) -> None:
     one = layouts[0]
-    for thing in drawing.scene(one, 64).things:
+    for thing in drawing.scene(one, 64).regions:
         eye = one.stage[stage.EYE : stage.EYE + 3]
-        assert thing.depth == pytest.approx(np.linalg.norm(np.array(thing.position) - eye))
+        known = thing.attributes
+        assert known["depth"] == pytest.approx(np.linalg.norm(np.array(known["position"]) - eye))
 
 
 def test_layout_does_not_depend_on_the_image_size() -> None:
@@ -117,7 +121,7 @@ def test_layout_does_not_depend_on_the_image_size() -> None:
 
 def test_every_thing_has_a_box_even_in_tiny_images(layouts: list[drawing.Layout]) -> None:
     for one in layouts:
-        for thing in drawing.scene(one, 16).things:
+        for thing in drawing.scene(one, 16).regions:
             x0, y0, x1, y1 = thing.box
             assert 0 <= x0 < x1 <= 16 and 0 <= y0 < y1 <= 16
 
@@ -184,8 +188,8 @@ def test_truth_is_the_same_on_every_machine(name: str, expected: str) -> None:
         scene = drawing.scene(one, 112)
         digest.update(scene.mask.tobytes())
         said = [
-            [c.text, c.extent, [[p.start, p.end, p.objects] for p in c.phrases]]
+            [c.text, c.extent, [[p.start, p.end, p.regions] for p in c.phrases]]
             for c in captions(world, item, one)
         ]
-        digest.update(json.dumps([thing.box for thing in scene.things] + said).encode())
+        digest.update(json.dumps([thing.box for thing in scene.regions] + said).encode())
     assert digest.hexdigest()[:16] == expected

@@ -11,9 +11,9 @@ from polymodal.data.drawn.scenes import geometry
 from polymodal.data.drawn.scenes import scene_captions as captions
 from polymodal.data.drawn.scenes import scene_drawing as drawing
 from polymodal.data.drawn.scenes.attributes import KINDS
-from polymodal.data.drawn.scenes.caption_truth import Scenes, claim, truth
+from polymodal.data.drawn.scenes.caption_truth import Scenes, claim
 from polymodal.data.drawn.scenes.scene_drawing import Layout
-from polymodal.data.features import Features
+from polymodal.data.features import Features, with_features
 from polymodal.data.records import Caption, Phrase
 
 SAME = {"tiny": "small", "big": "large", "matte": "rubber", "shiny": "metal", "ball": "sphere",
@@ -185,20 +185,24 @@ def test_by_hand(extent, text, true):
 
 def test_a_split_knows_its_truth_by_rows_of_captions():
     split = worlds.named("scenes", train=20, val=1, test=1).splits()["train"]
-    rows = truth(split)
+    rows = split.column("captions").truth()
     found = np.concatenate([rows(slice(start, start + 30)) for start in range(0, 100, 30)])
     assert found.shape == (100, 20)
     assert found[np.arange(100), np.arange(100) // 5].all()
     assert 0.05 < found.mean() < 0.5
-    vectors = Features(split, np.zeros((20, 2), np.float32), "mean", None)
-    assert np.array_equal(truth(vectors)(slice(0, 100)), found)
+    vectors = with_features(split, Features(np.zeros((20, 2), np.float32), encoder="mean"))
+    assert np.array_equal(vectors.column("captions").truth()(slice(0, 100)), found)
+    assert split.take([3, 4]).column("captions").truth is None
 
 
 def test_elsewhere_nobody_knows(squares):
     from polymodal.data.folder import open_folder
 
-    assert truth(worlds.named("one-object", train=5).splits()["train"]) is None
-    assert truth(open_folder(squares, size=32, progress=False)["val"]) is None
+    for split in (
+        worlds.named("one-object", train=5).splits()["train"],
+        open_folder(squares, size=32, progress=False)["val"],
+    ):
+        assert split.column("captions").truth is None
 
 
 @pytest.mark.parametrize(

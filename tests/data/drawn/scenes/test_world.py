@@ -34,7 +34,7 @@ def test_records_agree_with_captions_and_images() -> None:
         record = split[index]
         assert np.array_equal(record.image, image)
         assert record.captions == split.captions(index)
-        assert record.scene is not None and record.scene.mask.shape == (32, 32)
+        assert record.regions is not None and record.mask.shape == (32, 32)
     assert split.images([]).shape == (0, 32, 32, 3)
     assert len(list(iter(split))) == 4  # type: ignore[call-overload]
 
@@ -47,9 +47,9 @@ def test_composition_holds_combinations_out() -> None:
 
     def held(split: Any, k: int) -> bool:
         return any(
-            (thing.colour, thing.shape) == ("purple", "cylinder")
-            or (thing.size, thing.colour, thing.shape) == ("small", "red", "cube")
-            for thing in split[k].scene.things
+            {"purple", "cylinder"} <= set(region.name.split())
+            or {"small", "red", "cube"} <= set(region.name.split())
+            for region in split[k].regions
         )
 
     for name, split in splits.items():
@@ -98,7 +98,7 @@ def test_a_split_that_would_be_empty_is_named() -> None:
 
 def test_an_index_past_the_end_is_named() -> None:
     split = worlds.named("scenes", train=4, size=16).splits()["train"]
-    with pytest.raises(IndexError, match="train has 4 records, so there is no index 4"):
+    with pytest.raises(IndexError, match="There are 4 records, so there is no index 4"):
         split[4]
 
 

@@ -1,54 +1,57 @@
 """One split of the birds: a dataset with classes, whose images are drawn when they are asked for."""
 
-import operator
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float32, Int64, UInt8
 
+from polymodal.data.columns import Captions, Column, Labels, Parts, Read
 from polymodal.data.drawn.birds.bird_captions import captions
 from polymodal.data.drawn.birds.plumage import ATTRIBUTES, GROUPS, PARTS
 from polymodal.data.drawn.birds.species import one_hot, species
-from polymodal.data.records import Caption, Images, Record
+from polymodal.data.records import Caption, Dataset, Images
 
 CHUNK = 16
 """Images that one thread paints at a time."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Split:
-    """Birds of some classes: a `Classed` dataset whose truth is known."""
+class Split(Dataset):
+    """Birds of some classes, whose truth is known."""
 
-    name: str
-    size: int
-    ids: tuple[str, ...] = field(repr=False)
-    seeds: Int64[np.ndarray, " n"] = field(repr=False, compare=False)
-    items: Int64[np.ndarray, " n"] = field(repr=False, compare=False)
-    labels: Int64[np.ndarray, " n"] = field(repr=False, compare=False)
-    """Each bird's class, as its place in `classes`."""
-    fingerprint: str
-    """A hash of what is in the split, for the protocol of a result."""
+    def __init__(
+        self,
+        *,
+        name: str,
+        size: int,
+        ids: tuple[str, ...],
+        seeds: Int64[np.ndarray, " n"],
+        items: Int64[np.ndarray, " n"],
+        labels: Int64[np.ndarray, " n"],
+        fingerprint: str,
+    ) -> None:
+        self.name, self.size, self.seeds, self.items = name, size, seeds, items
+        n, known = len(items), species()
+        columns: dict[str, Column] = {
+            "image": Read(n, self._draw),
+            "captions": Captions(n, self._said),
+            "label": Labels(
+                labels,
+                classes=known.names,
+                attributes=known.attributes,  # the share of each class's birds that shows each
+                attribute_names=ATTRIBUTES,
+            ),
+            "parts": Parts(n, self._there, names=PARTS),
+            "mask": Read(n, self.masks),
+        }
+        rule = f"{size}×{size}: drawn at this size"
+        super().__init__(columns, ids=ids, fingerprint=fingerprint, rule=rule)
 
-    part_names = PARTS
-    attribute_names = ATTRIBUTES
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def __getitem__(self, index: int) -> Record:
-        """The image with its captions."""
-        index = self._within(index)
-        image = self.images([index])[0]
-        return Record(id=self.ids[index], image=image, captions=self.captions(index))
-
-    def captions(self, index: int) -> tuple[Caption, ...]:
+    def _said(self, index: int) -> tuple[Caption, ...]:
         """The name of the bird's class, and what this one looks like."""
-        index = self._within(index)
         return captions(self.classes[self.labels[index]], self.codes[index])
 
-    def images(self, indices: Sequence[int]) -> Images:
+    def _draw(self, indices: Sequence[int]) -> Images:
         """A batch of images, drawn in parallel."""
         return self._paint(indices)[0]
 
@@ -56,20 +59,10 @@ class Split:
         """The part that each pixel shows: k + 1 for part k, 0 for none."""
         return self._paint(indices)[1]
 
-    @property
-    def rule(self) -> str:
-        """How its images became pixels."""
-        return f"{self.size}×{self.size}: drawn at this size"
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The names of all classes, seen or not."""
-        return species().names
-
-    @property
-    def attributes(self) -> Float32[np.ndarray, "c a"]:
-        """The share of each class's birds that shows each attribute."""
-        return species().attributes
+    def _there(self, rows: Sequence[int]) -> Float32[np.ndarray, "b p 3"]:
+        """Where some birds have their parts."""
+        found: np.ndarray = self._places[np.asarray(rows, np.int64)]
+        return found
 
     @cached_property
     def codes(self) -> Int64[np.ndarray, "n g"]:
@@ -88,7 +81,7 @@ class Split:
         return shown
 
     @cached_property
-    def parts(self) -> Float32[np.ndarray, "n p 3"]:
+    def _places(self) -> Float32[np.ndarray, "n p 3"]:
         """Each part's x and y in sides of the picture, and 1 where it can be seen, else three zeros."""
         from polymodal.data.drawn.birds import painting
 
@@ -103,7 +96,7 @@ class Split:
         from polymodal.data.drawn.birds import painting
         from polymodal.data.drawn.scenes.scene_drawing import spread
 
-        chosen = np.array([self._within(index) for index in indices], np.int64)
+        chosen = np.array([self.within(index) for index in indices], np.int64)
         images = np.empty((len(chosen), self.size, self.size, 3), np.uint8)
         masks = np.empty(images.shape[:3], np.uint8)
         seeds, items, codes = self.seeds[chosen], self.items[chosen], self.codes[chosen]
@@ -114,10 +107,3 @@ class Split:
 
         spread(some, range(0, len(chosen), CHUNK), workers)
         return images, masks
-
-    def _within(self, index: int) -> int:
-        """An index in [0, len), counted from the end where it is negative."""
-        place = operator.index(index)
-        if not -len(self) <= place < len(self):
-            raise IndexError(f"{self.name} has {len(self)} records, so there is no index {place}.")
-        return place % len(self)

@@ -12,7 +12,7 @@ phrase names exactly the objects that fit its words, as many as it says. So
 Objects are bits of a number, so that one caption is held against thousands of scenes at once.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,10 +25,8 @@ from polymodal.data.drawn.scenes.attributes import KINDS, RELATIONS
 from polymodal.data.drawn.scenes.phrases import EDGES, NUMBERS, SYNONYMS
 from polymodal.data.drawn.scenes.scene_captions import SIDE, WHERE
 from polymodal.data.drawn.scenes.scene_drawing import Layout
-from polymodal.data.drawn.scenes.scene_split import Split
 from polymodal.data.drawn.scenes.world_spec import MOST
-from polymodal.data.features import Features
-from polymodal.data.records import Caption, Dataset
+from polymodal.data.records import Caption
 
 Bits = UInt16[np.ndarray, " n"]
 """For each scene some of its objects, a bit each."""
@@ -191,11 +189,9 @@ def related(nouns: tuple[Noun, ...], before: str, between: str) -> Claim:
     return Claim(nouns, relation=relations[said])
 
 
-def truth(dataset: Dataset) -> Callable[[slice], Bool[np.ndarray, "b n"]] | None:
-    """Of which images of a split its captions are true, by rows of captions; None where nobody knows."""
-    split = dataset.dataset if isinstance(dataset, Features) else dataset
-    if not isinstance(split, Split) or split.world.name != "scenes":
-        return None
-    scenes = Scenes(split.source.layout(i) for i in range(len(split)))
-    claims = [claim(caption) for i in range(len(split)) for caption in split.captions(i)]
+def truth(
+    layouts: Iterable[Layout], captions: Sequence[Caption]
+) -> Callable[[slice], Bool[np.ndarray, "b n"]]:
+    """Of which scenes captions of the world 'scenes' are true, by rows of captions."""
+    scenes, claims = Scenes(layouts), [claim(caption) for caption in captions]
     return lambda rows: np.stack([scenes.true(one) for one in claims[rows]])

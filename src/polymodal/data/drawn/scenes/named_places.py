@@ -1,28 +1,25 @@
 """Where the objects that a text names are seen in its picture, for worlds of a fixed number of objects."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from jaxtyping import Float32
 
 from polymodal.data.drawn.scenes import geometry, stage
 from polymodal.data.drawn.scenes.attributes import RELATIONS
-from polymodal.data.drawn.scenes.scene_split import Split
-from polymodal.data.drawn.scenes.world_spec import FIXED
-from polymodal.data.records import Dataset
+from polymodal.data.drawn.scenes.scene_drawing import Layout
 
 AXES = {"left": (geometry.ASIDE, 1), "right": (geometry.ASIDE, -1),
         "front": (geometry.AHEAD, 1), "behind": (geometry.AHEAD, -1)}  # fmt: skip
 """Along which axis of the ground the first object of a relation lies before the second, and which way."""
 
 
-def places(dataset: Dataset) -> Float32[np.ndarray, "n k o 2"] | None:
+def places(layouts: Sequence[Layout]) -> Float32[np.ndarray, "n k o 2"]:
     """The centres of a text's objects, in its order, for each text that is true of each image.
 
-    In sides of the picture, from its left and its top. The texts are those of `sayings.texts_of`, in
-    its order: for two-objects one for each relation. None where nobody knows.
+    In sides of the picture, from its left and its top. The texts are those of the column
+    'true_texts', in its order: for two-objects one for each relation.
     """
-    if not isinstance(dataset, Split) or dataset.world.name not in FIXED:
-        return None
-    layouts = [dataset.source.layout(i) for i in range(len(dataset))]
     bodies = np.stack([layout.bodies for layout in layouts])
     seen = centres(np.stack([layout.stage for layout in layouts]), bodies)
     if bodies.shape[1] == 1:

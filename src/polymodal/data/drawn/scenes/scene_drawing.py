@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+from jaxtyping import UInt8
 
 from polymodal.base.errors import PolymodalError
 from polymodal.data.drawn.kernel.compiling import threads
@@ -12,7 +13,18 @@ from polymodal.data.drawn.scenes import geometry, stage, tracer
 from polymodal.data.drawn.scenes import scene_layout as layout
 from polymodal.data.drawn.scenes.attributes import KINDS
 from polymodal.data.drawn.scenes.world_spec import WorldSpec
-from polymodal.data.records import Images, Scene, Thing
+from polymodal.data.records import Images, Region
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The truth of a drawn image: what is in it, how it stands, and whose each pixel is."""
+
+    regions: tuple[Region, ...]
+    relations: dict[str, tuple[tuple[int, int], ...]]
+    """For each relation the pairs (a, b) for which 'a is RELATION b' (or 'of b') holds."""
+    mask: UInt8[np.ndarray, "h w"] = field(repr=False, compare=False)
+    """0 for the ground, k + 1 for region k."""
 
 
 @dataclass(frozen=True)
@@ -94,14 +106,20 @@ def scene(layout: Layout, size: int) -> Scene:
     mask = np.zeros((size, size), np.uint8)
     boxes = np.zeros((len(bodies), 4), np.int64)
     tracer.find(layout.stage, bodies, mask, boxes)
-    things = tuple(
-        Thing(
-            *words,
-            position=(float(body[geometry.X]), float(body[geometry.Y]), float(body[geometry.Z])),
-            depth=float(body[geometry.DEPTH]),
-            visible=float(body[geometry.VISIBLE]),
+    regions = tuple(
+        Region(
+            label=words[-1],
             box=(box[0], box[1], box[2], box[3]),
+            mask=mask == number,
+            attributes={
+                **dict(zip(KINDS, words, strict=True)),
+                "position": tuple(float(body[at]) for at in (geometry.X, geometry.Y, geometry.Z)),
+                "depth": float(body[geometry.DEPTH]),
+                "visible": float(body[geometry.VISIBLE]),
+            },
         )
-        for words, body, box in zip(layout.words(), bodies, boxes.tolist(), strict=True)
+        for number, (words, body, box) in enumerate(
+            zip(layout.words(), bodies, boxes.tolist(), strict=True), 1
+        )
     )
-    return Scene(things, layout.relations(), mask)
+    return Scene(regions, layout.relations(), mask)

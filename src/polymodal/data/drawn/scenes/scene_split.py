@@ -1,17 +1,20 @@
 """One split of a world as a dataset, whether its images are drawn now or were drawn before."""
 
-import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
+from jaxtyping import Bool, Float32, UInt8
 
 from polymodal.base import files
+from polymodal.data.columns import Captions, Column, Each, Read, TrueTexts
 from polymodal.data.drawn.scenes import scene_captions as writing
 from polymodal.data.drawn.scenes import scene_drawing as drawing
+from polymodal.data.drawn.scenes.caption_truth import truth
+from polymodal.data.drawn.scenes.named_places import places
 from polymodal.data.drawn.scenes.scene_drawing import Layout
-from polymodal.data.drawn.scenes.world_spec import WorldSpec
-from polymodal.data.records import Caption, Images, Record
+from polymodal.data.drawn.scenes.world_spec import FIXED, WorldSpec
+from polymodal.data.records import Caption, Dataset, Images, Region
 
 
 class Source(Protocol):
@@ -46,46 +49,69 @@ class OnTheFly:
         return drawing.paint(map(self.layout, indices), self.world.size)
 
 
-class Split:
-    """A split of a world: a `Dataset` whose truth is known."""
+class Split(Dataset):
+    """A split of a world, whose truth is known."""
 
     def __init__(self, world: WorldSpec, name: str, items: np.ndarray, source: Source) -> None:
         self.world, self.name, self.items, self.source = world, name, items, source
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def __getitem__(self, index: int) -> Record:
-        """The whole record: image, captions and truth."""
-        index = self._within(index)
-        return Record(
-            id=self.world.id(int(self.items[index])),
-            image=self.source.images([index])[0],
-            captions=self.source.captions(index),
-            scene=drawing.scene(self.source.layout(index), self.world.size),
-        )
-
-    def captions(self, index: int) -> tuple[Caption, ...]:
-        """The captions alone, without touching a pixel."""
-        return self.source.captions(self._within(index))
-
-    def images(self, indices: Sequence[int]) -> Images:
-        """A batch of images, read or drawn in parallel."""
-        return self.source.images([self._within(index) for index in indices])
+        self._latest: tuple[int, drawing.Scene] | None = None
+        n = len(items)
+        columns: dict[str, Column] = {
+            "image": Read(n, source.images),
+            "captions": Captions(
+                n, source.captions, truth=self._truth if world.name == "scenes" else None
+            ),
+            "regions": Each(n, self._regions),
+            "layout": Each(n, self._layout),
+            "relations": Each(n, self._relations),
+            "mask": Read(n, self._masks),
+        }
+        if world.name in writing.WORDS:
+            columns["true_texts"] = TrueTexts(n, self._true, words=writing.WORDS[world.name])
+        if world.name in FIXED:
+            columns["places"] = Read(n, self._places)
+        rule = f"{world.size}×{world.size}: drawn at this size, 2×2 points a pixel"
+        super().__init__(columns, ids=Each(n, self._id), rule=rule)
 
     @property
     def fingerprint(self) -> str:
         """A hash of what is in the split, for the protocol of a result."""
         return files.fingerprint({"world": self.world.spec(), "split": self.name})
 
-    @property
-    def rule(self) -> str:
-        """How its images became pixels."""
-        return f"{self.world.size}×{self.world.size}: drawn at this size, 2×2 points a pixel"
+    def _id(self, index: int) -> str:
+        return self.world.id(int(self.items[index]))
 
-    def _within(self, index: int) -> int:
-        """An index in [0, len), counted from the end where it is negative."""
-        place = operator.index(index)
-        if not -len(self) <= place < len(self):
-            raise IndexError(f"{self.name} has {len(self)} records, so there is no index {place}.")
-        return place % len(self)
+    def _scene(self, index: int) -> drawing.Scene:
+        """The truth of one image; that of the latest is kept, since several columns ask for it."""
+        latest = self._latest
+        if latest is None or latest[0] != index:
+            latest = index, drawing.scene(self.source.layout(index), self.world.size)
+            self._latest = latest
+        return latest[1]
+
+    def _regions(self, index: int) -> tuple[Region, ...]:
+        return self._scene(index).regions
+
+    def _layout(self, index: int) -> tuple[Region, ...]:
+        return tuple(Region(region.label, region.box) for region in self._regions(index))
+
+    def _relations(self, index: int) -> dict[str, tuple[tuple[int, int], ...]]:
+        return self.source.layout(index).relations()
+
+    def _masks(self, indices: Sequence[int]) -> UInt8[np.ndarray, "b h w"]:
+        return np.stack([self._scene(index).mask for index in indices])
+
+    def _true(self, index: int) -> tuple[str, ...]:
+        """The texts of a fixed list of words that are true of an image, without touching a pixel."""
+        if self.world.name == "two-objects":
+            return writing.all_nine_words(self.source.layout(index))
+        return tuple(caption.text for caption in self.source.captions(index))
+
+    def _places(self, indices: Sequence[int]) -> Float32[np.ndarray, "b k o 2"]:
+        """Where the objects of those texts are."""
+        return places([self.source.layout(index) for index in indices])
+
+    def _truth(self) -> Callable[[slice], Bool[np.ndarray, "b n"]]:
+        """Of which images the captions are true."""
+        layouts = (self.source.layout(index) for index in range(len(self)))
+        return truth(layouts, [said for i in range(len(self)) for said in self.captions(i)])

@@ -21,7 +21,7 @@ def pack(layouts: Sequence[Layout], captions: Said, digest: str) -> bytes:
         row[: len(layout.bodies)] = layout.bodies
     plain = [
         [
-            [caption.text, caption.extent, [[p.start, p.end, p.objects] for p in caption.phrases]]
+            [caption.text, caption.extent, [[p.start, p.end, p.regions] for p in caption.phrases]]
             for caption in some
         ]
         for some in captions
