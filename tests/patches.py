@@ -17,7 +17,7 @@ UNSEEN = (1, 4, 11, 14)
 class Patches(Dataset):
     """Some pictures of each of some pairs of colours."""
 
-    def __init__(self, chosen, each=8, seed=0, classes=None):
+    def __init__(self, chosen, each=8, seed=0, classes=None, fingerprint="patches"):
         self.chosen, self.seed, n = chosen, seed, len(chosen) * each
         told = classes or tuple(f"{above} over {below}" for above, below in PAIRS)
         attributes = np.zeros((len(PAIRS), 8), np.float32)
@@ -29,7 +29,7 @@ class Patches(Dataset):
             "captions": Captions(n, self.said),
             "label": Labels(labels, classes=told, attributes=attributes),
         }
-        super().__init__(columns, fingerprint="patches", rule="none")
+        super().__init__(columns, fingerprint=fingerprint, rule="none")
 
     def said(self, index):
         return (Caption(self.classes[self.labels[index]]),)

@@ -88,7 +88,7 @@ def chance_column(found: dict[str, Any]) -> dict[str, dict[str, float]]:
 
     ((split, scores),) = found["scores"].items()
     counts = found["protocol"]["splits"][split]
-    if "captions" not in counts or "rsum" not in scores:
+    if not {"images", "captions"} <= counts.keys() or "rsum" not in scores:
         return {}
     each = round(counts["captions"] / counts["images"])
     guessed = chance(counts["images"], each)
@@ -111,8 +111,8 @@ def remarks(run: Path, found: dict[str, Any]) -> list[str]:
             "the model reads each as the same unknown word."
         )
     size = Run(models.find(run)).learned.get("size")
-    now = found["protocol"]["pictures"].partition(":")[0]
-    if size and now != f"{size}×{size}":
+    now = found["protocol"].get("pictures", "").partition(":")[0]
+    if size and now and now != f"{size}×{size}":
         told.append(
             f"The pictures are {now}, but the model was trained on {size}×{size}, so things look "
             f"larger or smaller to it. Add ',size={size}' to --data to score it as it was trained."

@@ -234,14 +234,15 @@ def evaluate(
     features: Path | None = None,
     skip_bad: bool = False,
     device: str = "cpu",
+    opening: Callable[..., Mapping[str, Dataset]] | None = None,
 ) -> dict[str, Any]:
     """Score a run, or a shipped model, on a split of its own data, or of other data: by itself on
-    `test` where there is one, else on `val`."""
+    `test` where there is one, else on `val`. `opening` stands for `open_data`, as in `train`."""
     settings = Run(models.find(run)).config
     if data is None:
         data, features = settings["data"], features or settings["features"]
         skip_bad = skip_bad or settings["skip_bad"]
-    splits = open_data(data, features=features, skip_bad=skip_bad)
+    splits = (opening or open_data)(data, features=features, skip_bad=skip_bad)
     split = split or ("test" if "test" in splits else "val")
     if split not in splits:
         raise PolymodalError(
@@ -262,10 +263,11 @@ def protocol(
     system: System, splits: Mapping[str, Dataset], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """All that two figures must share to be compared."""
+    first = next(iter(splits.values()))
     return {
         "data": settings["data"],
         "splits": {name: counted(split) for name, split in splits.items()},
-        "pictures": next(iter(splits.values())).rule,
+        "pictures" if "image" in first.columns else "arrays": first.rule,
         "selection": "none: the last step, of train and val together"
         if settings["training"].get("final")
         else f"{'best' if system.better == 'higher' else 'lowest'} {system.monitor} on val",

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from learners import made
-from patches import TEST, TRAIN
+from patches import TEST, TRAIN, Patches
 from polymodal.base.errors import PolymodalError
 from polymodal.metrics.class_accuracy import top1
 from polymodal.systems.zeroshot.place_predictions import (
@@ -20,7 +20,10 @@ from polymodal.systems.zeroshot.place_predictions import (
 )
 from polymodal.systems.zeroshot.prototypes import Fitting
 
-SPLITS = {"train": replace(TRAIN, fingerprint="train"), "test": replace(TEST, fingerprint="test")}
+SPLITS = {
+    "train": Patches(TRAIN.chosen, fingerprint="train"),
+    "test": Patches(TEST.chosen, seed=1, fingerprint="test"),
+}
 
 
 @pytest.fixture(scope="module")

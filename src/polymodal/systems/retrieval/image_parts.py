@@ -12,6 +12,8 @@ from polymodal.data.records import Dataset, Record, Region
 Picture = UInt8[np.ndarray, "_ _ 3"]
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom as shares of the image's sides."""
+Corners = tuple[float | int, ...]
+"""The same in pixels."""
 
 PARTS = 3
 """Crops an image (001, §3.4)."""
@@ -47,7 +49,7 @@ def cut(image: Picture, box: Box) -> Picture:
     return image[top : max(top + 1, round(box[3] * h)), left : max(left + 1, round(box[2] * w))]
 
 
-def around(box: Box, size: int) -> Box:
+def around(box: Corners, size: int) -> Box:
     """The least square within the image around all that is seen of an object."""
     x0, y0, x1, y1 = (round(edge) for edge in box)
     side = min(size, max(x1 - x0, y1 - y0))
