@@ -66,7 +66,6 @@ class Asked:
     """A column that is read for every batch anew."""
 
     column: Column
-    block: int = BLOCK
 
     def gather(self, rows: Rows) -> Shaped[Tensor, "b ..."]:
         """Those at these places, zeros in place of what is missing."""
@@ -75,10 +74,11 @@ class Asked:
     def resident(self, device: torch.device) -> Held:
         """All of the column on a device, as it is: pictures as bytes."""
         n = len(self.column)
-        first = self.gather(np.arange(min(n, 1)))
-        values = torch.empty((n, *first.shape[1:]), dtype=first.dtype, device=device)
-        for start in range(0, n, self.block):
-            stop = min(start + self.block, n)
+        some = self.gather(np.arange(min(BLOCK, n)))
+        values = torch.empty((n, *some.shape[1:]), dtype=some.dtype, device=device)
+        values[: len(some)] = some
+        for start in range(len(some), n, BLOCK):
+            stop = min(start + BLOCK, n)
             values[start:stop] = self.gather(np.arange(start, stop))
         return Held(values)
 

@@ -287,9 +287,9 @@ def test_pictures_on_the_device_are_not_read_again():
     class Counting(Patches):
         read = 0
 
-        def images(self, indices):
+        def drawn(self, indices):
             type(self).read += len(indices)
-            return super().images(indices)
+            return super().drawn(indices)
 
     dataset = Counting(TRAIN.chosen)
     system = made("fc", fit_steps=1)

@@ -45,7 +45,7 @@ def test_places_are_those_of_the_maps(system, which, side):
     found = places_of(system, TEST, which)
     assert found.features.shape == (len(TEST), 6, side**2)
     assert found.labels.tolist() == TEST.labels.tolist()
-    images = system.examples(TEST).images(torch.arange(5).numpy())
+    images = system.examples(TEST).block(torch.arange(5).numpy()).images
     with torch.no_grad():
         own = getattr(system.see(images), which)
     torch.testing.assert_close(found.features[:5], own.reshape(5, 6, -1))
