@@ -62,7 +62,10 @@ class TwoEyes(System):
         self.config = config
         width, sizes = config.width, learned["sizes"]
         self.eyes = nn.ModuleDict(
-            {name: nn.Sequential(nn.Flatten(), nn.Linear(size, width)) for name, size in sizes.items()}
+            {
+                name: nn.Sequential(nn.Flatten(), nn.Linear(size, width))
+                for name, size in sizes.items()
+            }
         )
         self.head = nn.Linear(width, learned["targets"])
 
@@ -146,7 +149,10 @@ def test_it_is_trained_and_evaluated_as_all_data_are(tmp_path, capsys):
     }
     assert 0 < lost < len(splits["test"])
     assert metrics["protocol"]["arrays"] == "as they were given"
-    assert json.loads((tmp_path / "run/learned.json").read_text())["train"] == splits["train"].fingerprint
+    assert (
+        json.loads((tmp_path / "run/learned.json").read_text())["train"]
+        == splits["train"].fingerprint
+    )
     again = jobs.evaluate(tmp_path / "run", opening=opening)
     assert again["scores"] == {"test": test}
     assert again["protocol"]["splits"] == {"test": told}
@@ -176,5 +182,7 @@ def test_no_patient_is_in_two_splits():
 
 def test_other_systems_say_what_these_data_lack(tmp_path):
     training = Training(max_steps=2, batch_size=4, accelerator="cpu")
-    with pytest.raises(PolymodalError, match="needs the column 'captions' .*have only: plane, volume"):
+    with pytest.raises(
+        PolymodalError, match=r"needs the column .captions. .*have only: plane, volume"
+    ):
         jobs.train("vse", vse.Config(), training, data="scans", run=tmp_path, opening=opening)

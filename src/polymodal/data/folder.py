@@ -35,41 +35,33 @@ class Item:
     where: str
 
 
-class FolderSplit(Dataset):
-    """A split of a folder, whose images are decoded by a pool of threads."""
+@dataclass(frozen=True)
+class Files:
+    """What a folder's columns are read from; apart from the split, so that both go when they are let go,
+    an open zip with them."""
 
-    def __init__(self, source: Source, items: Sequence[Item], size: int, **more: Column) -> None:
-        self.source, self.items, self.size = source, tuple(items), size
-        n = len(self.items)
-        columns: dict[str, Column] = {
-            "image": Read(n, self._read_all),
-            "captions": Captions(n, self._said),
-            "file": Each(n, self._file),
-        }
-        ids = tuple(item.id for item in self.items)
-        super().__init__(columns | more, ids=ids, rule=f"{size}×{size}: {pictures.RULE}")
+    source: Source
+    items: tuple[Item, ...]
+    size: int
 
-    def _said(self, index: int) -> tuple[Caption, ...]:
+    def said(self, index: int) -> tuple[Caption, ...]:
+        """The captions of one image."""
         return self.items[index].captions
 
-    def _file(self, index: int) -> str:
+    def place(self, index: int) -> str:
+        """Where its file is."""
         return str(self.source.path / self.items[index].name)
 
-    def _read_all(self, indices: Sequence[int]) -> Images:
+    def images(self, indices: Sequence[int]) -> Images:
         """A batch of images as `pictures.RULE` makes them, decoded in parallel."""
         out = np.empty((len(indices), self.size, self.size, 3), np.uint8)
         with ThreadPoolExecutor(threads(len(indices))) as pool:
-            for row, pixels in enumerate(pool.map(self._read, indices)):
+            for row, pixels in enumerate(pool.map(self.read, indices)):
                 out[row] = pixels
         return out
 
-    @cached_property
-    def fingerprint(self) -> str:
-        """A hash of ids, captions, size and the rule of resizing; not of the folder's place."""
-        texts = [[item.id, [caption.text for caption in item.captions]] for item in self.items]
-        return files.fingerprint({"items": texts, "size": self.size, "rule": pictures.RULE})
-
-    def _read(self, index: int) -> np.ndarray:
+    def read(self, index: int) -> np.ndarray:
+        """One image."""
         item = self.items[index]
         try:
             length = self.source.size(item.name)
@@ -85,6 +77,27 @@ class FolderSplit(Dataset):
                 f"{self.source.path / item.name}: could not be read ({error}). "
                 "Was it moved? Open the folder again."
             ) from error
+
+
+class FolderSplit(Dataset):
+    """A split of a folder, whose images are decoded by a pool of threads."""
+
+    def __init__(self, source: Source, items: Sequence[Item], size: int, **more: Column) -> None:
+        self.source, self.items, self.size = source, tuple(items), size
+        n, read = len(self.items), Files(source, self.items, size)
+        columns: dict[str, Column] = {
+            "image": Read(n, read.images),
+            "captions": Captions(n, read.said),
+            "file": Each(n, read.place),
+        }
+        ids = tuple(item.id for item in self.items)
+        super().__init__(columns | more, ids=ids, rule=f"{size}×{size}: {pictures.RULE}")
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of ids, captions, size and the rule of resizing; not of the folder's place."""
+        texts = [[item.id, [caption.text for caption in item.captions]] for item in self.items]
+        return files.fingerprint({"items": texts, "size": self.size, "rule": pictures.RULE})
 
 
 @dataclass(frozen=True)
