@@ -146,6 +146,18 @@ def test_no_modules_import_each_other():
     assert not cycles(imports)
 
 
+def test_drawn_worlds_share_the_kernel_alone():
+    """What is compiled is kept by a hash of its own folder and the kernel's."""
+    home = "polymodal.data.drawn."
+    for name, source in SOURCES.items():
+        world = name.removeprefix(home).split(".")[0]
+        if name.startswith(home):
+            there = {
+                t.removeprefix(home).split(".")[0] for t in imported(name, source) if home in t
+            }
+            assert there <= {world, "kernel"}, name
+
+
 def test_rings_are_found():
     assert cycles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == [["b", "c"]]
     assert not cycles({"a": {"b", "c"}, "b": {"c"}, "c": set()})

@@ -94,7 +94,7 @@ class Split(Dataset):
     ) -> tuple[Images, UInt8[np.ndarray, "b h w"]]:
         """Images and masks, which do not depend on how many are drawn at once."""
         from polymodal.data.drawn.birds import painting
-        from polymodal.data.drawn.scenes.scene_drawing import spread
+        from polymodal.data.drawn.kernel.compiling import spread
 
         chosen = np.array([self.within(index) for index in indices], np.int64)
         images = np.empty((len(chosen), self.size, self.size, 3), np.uint8)

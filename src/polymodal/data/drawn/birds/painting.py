@@ -22,7 +22,7 @@ from polymodal.data.drawn.birds.bird_shapes import (
 from polymodal.data.drawn.birds.seeing import see
 from polymodal.data.drawn.kernel import randomness
 from polymodal.data.drawn.kernel.compiling import entry, helper
-from polymodal.data.drawn.scenes.shading import byte, curve
+from polymodal.data.drawn.kernel.screen import byte, curve
 
 FAR = 48
 """The landscape, which is blurred, is painted on a grid of 48 × 48, whatever the image's size."""

@@ -1,7 +1,9 @@
-"""How the tracer is compiled: helpers into their callers, entry points once and kept on disk."""
+"""How drawing is compiled, helpers into their callers, entry points once and kept on disk; and spread
+over threads."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -43,3 +45,15 @@ def sources(folder: Path) -> str:
 def threads() -> int:
     """How many images are drawn at once: $NUMBA_NUM_THREADS, or every core."""
     return int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
+
+
+def spread(work: Callable[[int], object], over: Sequence[int], workers: int | None) -> None:
+    """Do some compiled work for each number, on as many threads as there are cores."""
+    workers = min(workers or threads(), max(len(over), 1))
+    if workers == 1:
+        for i in over:
+            work(i)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        for _ in pool.map(work, over):
+            pass

@@ -1,14 +1,13 @@
 """Layouts and pictures from the tracer, many at once."""
 
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import UInt8
 
 from polymodal.base.errors import PolymodalError
-from polymodal.data.drawn.kernel.compiling import threads
+from polymodal.data.drawn.kernel.compiling import spread
 from polymodal.data.drawn.scenes import geometry, stage, tracer
 from polymodal.data.drawn.scenes import scene_layout as layout
 from polymodal.data.drawn.scenes.attributes import KINDS
@@ -86,18 +85,6 @@ def paint(layouts: Iterable[Layout], size: int, workers: int | None = None) -> I
 
     spread(one, range(len(rows)), workers)
     return images
-
-
-def spread(work: Callable[[int], object], over: Sequence[int], workers: int | None) -> None:
-    """Do some compiled work for each number, on as many threads as there are cores."""
-    workers = min(workers or threads(), max(len(over), 1))
-    if workers == 1:
-        for i in over:
-            work(i)
-        return
-    with ThreadPoolExecutor(workers) as pool:
-        for _ in pool.map(work, over):
-            pass
 
 
 def scene(layout: Layout, size: int) -> Scene:

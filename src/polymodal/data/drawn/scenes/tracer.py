@@ -3,9 +3,10 @@
 import numpy as np
 
 from polymodal.data.drawn.kernel.compiling import entry
+from polymodal.data.drawn.kernel.screen import byte, curve
 from polymodal.data.drawn.kernel.vectors import along, get
 from polymodal.data.drawn.scenes.scene_layout import draw_attributes, place, shape_body
-from polymodal.data.drawn.scenes.shading import byte, curve, shade_body, shade_ground
+from polymodal.data.drawn.scenes.shading import shade_body, shade_ground
 from polymodal.data.drawn.scenes.stage import EYE, ray, set_stage
 from polymodal.data.drawn.scenes.visibility import frame, look, majority
 
