@@ -1,5 +1,6 @@
 """Shapes are checked at run time in the tests; every test has a cache of its own."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -21,6 +22,13 @@ CHECKED = (
 )  # fmt: skip
 
 install_import_hook([f"polymodal.{name}" for name in CHECKED], "beartype.beartype")
+
+
+def pytest_collection_finish() -> None:
+    """What all tests share lives to the end: collections of garbage, which trainings ask for, need not
+    walk through it each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")
