@@ -1,5 +1,6 @@
 """Shapes are checked at run time in the tests; every test has a cache of its own."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -24,6 +25,21 @@ CHECKED = (
 )  # fmt: skip
 
 install_import_hook([f"polymodal.{name}" for name in CHECKED], "beartype.beartype")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Each of several workers keeps machine code of its own: numba may mix up what two processes
+    write at once."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker and hasattr(config, "cache"):
+        os.environ["NUMBA_CACHE_DIR"] = str(config.cache.mkdir(f"numba-{worker}"))
+
+
+def pytest_collection_finish() -> None:
+    """What all tests share lives to the end: collections of garbage, which trainings ask for, need not
+    walk through it each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")
