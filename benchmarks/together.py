@@ -19,7 +19,7 @@ from rich.table import Table
 
 from polymodal import systems
 from polymodal.data.drawn import birds
-from polymodal.training.fitting import compile_parts, record_steps
+from polymodal.training.fitting import record_steps
 from polymodal.training.system import Clock
 from polymodal.training.training_config import Training
 from timing import as_trained, descent, parser, seconds, write
@@ -39,7 +39,7 @@ def step_of(options: argparse.Namespace) -> Any:
     system.clock = Clock(0, 1000)
     record_steps(system)
     if options.compile:
-        compile_parts(system)
+        system.compile_parts()
     resident = system.examples(train).resident(torch.device(options.device))
     adam = system.configure_optimizers()
 

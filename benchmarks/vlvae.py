@@ -28,7 +28,7 @@ from polymodal.data.image_texts import SayingBatch, Sayings, words_of
 from polymodal.nn.residual import Convolution, InstanceNorm
 from polymodal.systems.vlvae import vlvae
 from polymodal.systems.vlvae.vlvae_module import VLVAE
-from polymodal.training.fitting import compile_parts, record_steps
+from polymodal.training.fitting import record_steps
 from polymodal.training.system import Clock
 from polymodal.training.training_config import Training
 from timing import as_trained, compared, descent, from_host, parser, show, write

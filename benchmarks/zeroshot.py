@@ -26,7 +26,7 @@ from torch.utils.data import Dataset
 from polymodal.data.drawn import birds
 from polymodal.systems.zeroshot import cmdim
 from polymodal.systems.zeroshot.class_examples import PartnerBatch, Pictured
-from polymodal.training.fitting import compile_parts, record_steps
+from polymodal.training.fitting import record_steps
 from polymodal.training.system import Clock
 from polymodal.training.training_config import Training
 from timing import as_trained, compared, descent, from_host, parser, show, write
