@@ -77,7 +77,7 @@ def steps_of(options: argparse.Namespace) -> dict[str, Callable[[], None]]:
     for name in (FIRST, SECOND):
         record_steps(systems[name])
         if options.compile:
-            compile_parts(systems[name])
+            systems[name].compile_parts()
     return {name: step_of(system, name, resident, options) for name, system in systems.items()}
 
 

@@ -74,7 +74,7 @@ def steps_of(options: argparse.Namespace) -> dict[str, Callable[[], None]]:
     for name in (RECORDED, OURS):
         record_steps(systems[name])
     if options.compile:
-        compile_parts(systems[OURS])
+        systems[OURS].compile_parts()
     return {name: step_of(system, name, resident, options) for name, system in systems.items()}
 
 
