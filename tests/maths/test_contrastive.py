@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from polymodal.maths.contrastive import infonce, pairwise_sigmoid, pseudo_pairs
+from polymodal.maths.contrastive import pairwise_sigmoid, pseudo_pairs, symmetric_infonce
 
 OWNERS = [list(range(7)), [0, 0, 1, 2, 2, 2, 3], [5, 5, 5, 5, 5, 5, 5]]
 
@@ -43,7 +43,7 @@ def naive_sigmoid(scores, owner, weight):
 
 @pytest.mark.parametrize("owner", OWNERS)
 def test_infonce_equals_a_loop(owner):
-    found = infonce(scores_of(), torch.tensor(owner)).item()
+    found = symmetric_infonce(scores_of(), torch.tensor(owner)).item()
     assert found == pytest.approx(naive_infonce(scores_of(), owner), rel=1e-12, abs=1e-12)
 
 
@@ -60,13 +60,13 @@ def test_infonce_is_two_cross_entropies():
     both = [
         torch.nn.functional.cross_entropy(s, every, reduction="sum") for s in (scores, scores.T)
     ]
-    torch.testing.assert_close(infonce(scores), sum(both) / 2)
+    torch.testing.assert_close(symmetric_infonce(scores), sum(both) / 2)
 
 
 def test_captions_of_one_image_cost_infonce_nothing():
     scores = torch.full((3, 3), 5.0)
-    assert infonce(scores, torch.zeros(3, dtype=torch.long)).item() == 0
-    assert infonce(scores).item() == pytest.approx(3 * math.log(3))
+    assert symmetric_infonce(scores, torch.zeros(3, dtype=torch.long)).item() == 0
+    assert symmetric_infonce(scores).item() == pytest.approx(3 * math.log(3))
 
 
 def test_captions_of_one_image_are_true_to_the_sigmoid():
@@ -85,7 +85,7 @@ def test_which_negatives_become_true():
 def test_scores_of_any_size_are_safe():
     for size in (1e4, -1e4):
         scores = torch.full((4, 4), size, requires_grad=True)
-        for loss in (infonce(scores), pairwise_sigmoid(scores, pseudo_positives=0.1)):
+        for loss in (symmetric_infonce(scores), pairwise_sigmoid(scores, pseudo_positives=0.1)):
             (gradient,) = torch.autograd.grad(loss, scores)
             assert loss.isfinite()
             assert gradient.isfinite().all()
@@ -94,5 +94,5 @@ def test_scores_of_any_size_are_safe():
 @pytest.mark.parametrize("owner", OWNERS)
 def test_gradients(owner):
     scores, owner = scores_of(3).requires_grad_(), torch.tensor(owner)
-    assert torch.autograd.gradcheck(lambda s: infonce(s, owner), scores)
+    assert torch.autograd.gradcheck(lambda s: symmetric_infonce(s, owner), scores)
     assert torch.autograd.gradcheck(lambda s: pairwise_sigmoid(s, owner, 0.1), scores)

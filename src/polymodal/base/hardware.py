@@ -40,6 +40,13 @@ def usable(device: str) -> Any:
     return found
 
 
+def on_gpu(accelerator: str) -> bool:
+    """Whether "auto", "cpu" or "gpu" means a GPU here."""
+    import torch
+
+    return accelerator != "cpu" and torch.cuda.is_available()
+
+
 @contextlib.contextmanager
 def products(precision: str) -> Iterator[None]:
     """Products of float32 matrices at the "highest" precision, or at a "high" one: TF32 on a GPU."""

@@ -13,7 +13,7 @@ from torch.nn.functional import logsigmoid
 from polymodal.maths.ranking import negative_pairs
 
 
-def infonce(
+def symmetric_infonce(
     scores: Float[Tensor, "b b"], owner: Int[Tensor, " b"] | None = None
 ) -> Float[Tensor, ""]:
     """Sum over pairs of −½ log softmax of the true one among captions, and among images (CLIP).
@@ -21,7 +21,7 @@ def infonce(
     A caption of the same image is left out of the denominator. Where all scores are one, a pair
     costs log b.
 
-    >>> infonce(torch.zeros(2, 2))
+    >>> symmetric_infonce(torch.zeros(2, 2))
     tensor(1.3863)
     """
     left_out = ~negative_pairs(len(scores), owner, scores.device)

@@ -12,7 +12,7 @@ import torch
 from polymodal import systems
 from polymodal.base.config import to_settings
 from polymodal.base.errors import PolymodalError
-from polymodal.base.hardware import hardware, usable
+from polymodal.base.hardware import hardware, on_gpu, usable
 from polymodal.base.progress import say
 from polymodal.base.version import versions
 from polymodal.data.features import open_features, write_features
@@ -76,7 +76,7 @@ def train(
                     else ""
                 )
             )
-    if training.record and not on_gpu(training):
+    if training.record and not on_gpu(training.accelerator):
         say("--record does nothing here: it needs a GPU, and this training has none.")
     system = prepare(name, model, training, splits[learned_from], here, init, parts)
     system.check({name: split for name, split in splits.items() if name != learned_from})
@@ -159,13 +159,8 @@ def examples_on(system: System, train: Dataset, training: Training) -> Any:
         return examples
     if not hasattr(examples, "resident"):
         raise PolymodalError("--resident is not for these examples. Leave it out.")
-    place = f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if on_gpu(training) else "cpu"
+    place = f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if on_gpu(training.accelerator) else "cpu"
     return examples.resident(torch.device(place))
-
-
-def on_gpu(training: Training) -> bool:
-    """Whether a GPU is to be used, and there is one."""
-    return training.accelerator != "cpu" and torch.cuda.is_available()
 
 
 def conclude(

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from polymodal.base.errors import PolymodalError
-from polymodal.maths.contrastive import infonce, pairwise_sigmoid
+from polymodal.maths.contrastive import pairwise_sigmoid, symmetric_infonce
 from polymodal.maths.diagonal_gaussian import DiagonalGaussian
 from polymodal.maths.ranking import hinge
 from polymodal.systems.retrieval import Settings
@@ -28,7 +28,7 @@ def test_scores_are_scaled_and_shifted(learn_scale):
     given = {"scale": 3.0, "learn_scale": learn_scale}
     expected = {
         "hinge": hinge(3 * SCORES, 0.2, "hardest", OWNER),
-        "infonce": infonce(3 * SCORES, OWNER),
+        "infonce": symmetric_infonce(3 * SCORES, OWNER),
         "sigmoid": pairwise_sigmoid(3 * SCORES - 2, OWNER, 0.1),
     }
     for name, value in expected.items():
@@ -60,7 +60,7 @@ def test_a_learned_scale_is_capped_and_can_come_back():
     with torch.no_grad():
         loss.log_scale.fill_(9.0)
     found = loss(SCORES, OWNER)
-    torch.testing.assert_close(found, infonce(100 * SCORES, OWNER))
+    torch.testing.assert_close(found, symmetric_infonce(100 * SCORES, OWNER))
     found.backward()
     assert loss.log_scale.item() == pytest.approx(math.log(100))
     assert loss.log_scale.grad.abs() > 1  # at the cap it still learns

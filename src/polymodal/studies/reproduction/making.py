@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from polymodal.base.hardware import on_gpu
 from polymodal.base.progress import say
 from polymodal.runs import loading
 from polymodal.runs.run_folder import Run
@@ -13,7 +14,6 @@ from polymodal.studies.reproduction.tasks import (
     Task,
     features_place,
     kept_open,
-    on_gpu,
     train,
     with_first_seed,
 )

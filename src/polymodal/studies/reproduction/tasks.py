@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from polymodal.base.config import to_settings
 from polymodal.base.files import fingerprint
+from polymodal.base.hardware import on_gpu
 from polymodal.runs import jobs
 from polymodal.runs.run_folder import Run
 from polymodal.studies.study import Recipe
@@ -130,10 +131,3 @@ def features_of(data: str, encoder: str, folder: Path, accelerator: Accelerator)
     """Compute the features of a dataset once for all rows."""
     out = features_place(data, encoder, folder)
     jobs.compute_features(data, out, encoder, device="cuda" if on_gpu(accelerator) else "cpu")
-
-
-def on_gpu(accelerator: Accelerator) -> bool:
-    """Whether a GPU is to be used, and there is one."""
-    import torch
-
-    return accelerator != "cpu" and torch.cuda.is_available()

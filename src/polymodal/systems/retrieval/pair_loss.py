@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from polymodal.maths.contrastive import infonce, pairwise_sigmoid, pseudo_pairs
+from polymodal.maths.contrastive import pairwise_sigmoid, pseudo_pairs, symmetric_infonce
 from polymodal.maths.diagonal_gaussian import DiagonalGaussian
 from polymodal.maths.ranking import hinge, negative_pairs
 from polymodal.maths.similarity import Embeddings
@@ -38,7 +38,7 @@ class PairLoss(nn.Module):
             return hinge(scores, config.margin, "sum" if warm else config.negatives, owner)
         self.alike = self.guessing(scores.detach(), owner)
         if config.loss == "infonce":
-            return infonce(scores, owner)
+            return symmetric_infonce(scores, owner)
         return pairwise_sigmoid(scores + self.bias, owner, config.pseudo_positives)
 
     def guessing(self, scores: Float[Tensor, "b b"], owner: Int[Tensor, " b"]) -> Float[Tensor, ""]:
