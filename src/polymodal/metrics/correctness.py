@@ -1,7 +1,7 @@
 """Correctness: which words of a text a judge finds in the picture (004, §4 and §5.4).
 
 The text is given (conditional samples) or generated with the picture (joint samples); the judge is
-trained on real pictures alone (`nn.judge`). All figures are percentages; a standard error is that of
+trained on real pictures alone (`nn.word_readers`). All figures are percentages; a standard error is that of
 the mean over texts, since the words of one text are not independent.
 """
 

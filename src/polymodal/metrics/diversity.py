@@ -35,7 +35,7 @@ def picture_distance(pictures: Shaped[Tensor, "n s c h w"]) -> Float[Tensor, " n
 def place_spread(places: Float[Tensor, "n s o 2"]) -> Float[Tensor, " n"]:
     """How far an object lies from its mean place over the samples: √E‖p − E p‖² over samples and objects.
 
-    Places are in sides of the picture, as `nn.judge` reads them.
+    Places are in sides of the picture, as `nn.word_readers` reads them.
 
     >>> place_spread(torch.tensor([[0.0, 0.0], [0.6, 0.8]]).reshape(1, 2, 1, 2))
     tensor([0.7071])

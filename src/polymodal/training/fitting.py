@@ -1,6 +1,6 @@
 """Training by Lightning that can be killed at any step and goes on as if it had not been.
 
-Randomness is counter-based throughout: the batch of a step (`data.loading`) and the seed of its
+Randomness is counter-based throughout: the batch of a step (`data.batch_order`) and the seed of its
 dropout and augmentation are functions of the run's seed and the step, so a checkpoint needs to hold
 no generator's state, and the weights after n steps do not depend on how often the run was stopped.
 """

@@ -221,7 +221,7 @@ class Retrieval(System):
         return {"similarity": name, "ties": "against the model", "fold": self.config.fold}
 
     def search(self, query: str | Sequence[str] | None = None, *, index: Any, **how: Any) -> Any:
-        """What fits a text, or `image=`, best of an index, and how sure that is: see `asking.ask`."""
+        """What fits a text, or `image=`, best of an index, and how sure that is: see `search.asking.ask`."""
         return ask(self, query, index=index, **how)
 
 
