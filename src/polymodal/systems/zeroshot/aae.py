@@ -1,7 +1,7 @@
-"""AAE: features from which a picture is drawn again, by a code no critic can tell from noise (003, §4.4.1).
+"""AAE: an adversarial auto-encoder, whose code should follow N(0, I) (003, §4.4.1).
 
-An auto-encoder whose code is to be distributed as N(0, I): a critic learns to tell codes from draws of
-it, and the encoder to deceive the critic (Makhzani et al., 2015).
+A critic learns to distinguish codes from samples of N(0, I). The encoder learns to deceive the
+critic (Makhzani et al., 2015).
 """
 
 from collections.abc import Sequence
@@ -27,14 +27,14 @@ class Config(Settings):
     """An adversarial auto-encoder; the thesis gives neither code nor weights: all are ours."""
 
     code: int = 128
-    """The width of the code."""
+    """Dimension of the code."""
     hidden: int = 512
-    """The width of the critic's two layers."""
+    """Width of the critic's two layers."""
     adversity: float = 0.01
-    """Weight of deceiving the critic, against the squared error of a number of the picture. With 0.1,
-    in a small trial on CUB, codes moved away from what they are to be like."""
+    """Weight of the adversarial loss, relative to the squared error of one pixel value. In a small
+    trial on CUB, 0.1 moved the codes away from N(0, I)."""
     std: float = 0.5
-    """The standard deviation of a pixel about what is drawn, bytes lying between −1 and 1."""
+    """Standard deviation of a pixel in the likelihood, with images scaled to [−1, 1]."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,8 +1,8 @@
-"""AMDIM: the places of one look at an image and the whole of another (Bachman et al., 2019; 003, §4.4.1).
+"""AMDIM: Deep InfoMax between two augmented views of an image (Bachman et al., 2019; 003, §4.4.1).
 
-Two looks at each image, augmented apart, are encoded; the global feature of either is to know the
-local ones of the other, at two scales. Scores are products over the root of their width, as in AMDIM's
-own code, kept small and clipped softly: without the root many are beyond the limit at first.
+The global feature of each view is matched with the local features of the other, at two scales.
+Scores are dot products over the square root of their width, as in AMDIM's own code, with a
+penalty and a soft limit. Without the square root many scores start beyond the limit.
 """
 
 from collections.abc import Sequence
@@ -26,17 +26,16 @@ class Config(InfoMaxSettings):
     """An encoder that learns by Augmented Multiscale Deep InfoMax."""
 
     bound: BoundName = "infonce"
-    """What is made large; AMDIM's own is InfoNCE."""
+    """Bound on the mutual information to maximise; AMDIM's own is InfoNCE."""
     looks: Literal["amdim", "window"] = "amdim"
-    """What is seen of a picture in training: AMDIM's own augmentations, or windows as other learners
-    have them, which is all that the thesis speaks of (A.2)."""
+    """Augmentation of the views: AMDIM's own, or random crops as in the other systems, the only one
+    that the thesis mentions (A.2)."""
     scales: Literal["local", "local-and-last"] = "local-and-last"
-    """Which places a global feature is to know: those of the local and the last maps, or of the local ones
-    alone."""
+    """Local features that the global one is matched with: the local maps, or the last maps too."""
     limit: float = 10.0
-    """What scores are clipped to, softly; 0 for no limit."""
+    """Soft clipping of the scores to ± this value; 0 for none."""
     penalty: float = 5e-2
-    """Weight of the mean squared score before it is clipped."""
+    """Weight of the mean squared score before clipping."""
 
 
 class AugmentedMultiscale(Looking, InfoMax):

@@ -1,7 +1,7 @@
-"""DIM: features of the whole that know those of each place (Hjelm et al., 2019; 003, A.7).
+"""DIM: Deep InfoMax between global and local features (Hjelm et al., 2019; 003, A.7).
 
-A bound on the mutual information of an image's global feature and its local ones is made large: a
-critic tells places of the same image from those of others.
+It maximises a bound on their mutual information. A critic distinguishes local features of the
+same image from those of other images.
 """
 
 from collections.abc import Sequence

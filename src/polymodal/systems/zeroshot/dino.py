@@ -1,11 +1,13 @@
-"""DINO: a student tells of one look what its own average of the past tells of another (Caron et al., 2021).
+"""DINO: self-distillation from a moving average of the encoder (Caron et al., 2021).
 
-A reference younger than the thesis: no labels, no negatives. The teacher has the moving average of the
-student's weights. That it does not say the same of all images is owed to a centre taken off what it
-tells, and that it does not leave everything open to its low temperature.
+A reference newer than the thesis: no labels, no negatives. The student predicts from one view
+the teacher's output for another. The teacher's weights are the moving average of the student's.
+Two things prevent collapse: a centre is subtracted from the teacher's output, and its
+temperature is low.
 
-Smaller than the paper's: looks are AMDIM's, two of the whole image and no small ones; momentum and
-temperatures stand still; the student is judged, as every encoder here, and not the teacher.
+Smaller than in the paper: AMDIM's augmentations, two views of the whole image and no small
+crops; momentum and temperatures are constant. As for every encoder here, the student is
+evaluated, not the teacher.
 """
 
 from collections.abc import Sequence
@@ -35,19 +37,19 @@ class Config(Settings):
     """An encoder that learns from its own average."""
 
     hidden: int = 2048
-    """The width of the head's two hidden layers."""
+    """Width of the head's two hidden layers."""
     code: int = 256
-    """The width of what they lead to."""
+    """Dimension of the head's bottleneck."""
     outputs: int = 4096
-    """Directions that a code is compared with; the paper has 65,536, for far more images."""
+    """Number of outputs of the head; the paper has 65,536, for far more images."""
     momentum: float = 0.996
-    """What the teacher keeps of its weights in a step."""
+    """Momentum of the teacher's weights."""
     centre_momentum: float = 0.9
-    """What the centre keeps of itself in a step."""
+    """Momentum of the centre."""
     temperature: float = 0.1
-    """What the student's cosines are divided by."""
+    """Temperature of the student."""
     teacher_temperature: float = 0.04
-    """What the teacher's are divided by: lower, so that it is surer."""
+    """Temperature of the teacher; lower, so that its output is sharper."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

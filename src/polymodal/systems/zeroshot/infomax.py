@@ -23,24 +23,24 @@ class InfoMaxSettings(Settings):
     """A bound and the critic that it is made large by."""
 
     bound: BoundName = "jensen-shannon"
-    """What is made large. The thesis names the Donsker–Varadhan representation (A.7), and DIM's own
-    code the Jensen–Shannon one."""
+    """Bound on the mutual information to maximise. The thesis names donsker-varadhan (A.7); DIM's
+    own code uses jensen-shannon."""
     critic: Literal["encode-and-dot", "encode-and-cosine", "dot", "concat-and-convolve"] = (
         "encode-and-dot"
     )
-    """What compares a global feature and a local one."""
+    """Critic that scores a global feature against a local one."""
     critic_hidden: int = 1024
-    """The width of its layers, where it has any."""
+    """Width of the critic's layers, if it has any."""
     critic_scaled: bool = True
-    """Divide the scores of encode-and-dot by the root of its width, as AMDIM does. DIM's authors and the
-    thesis do not say so, but from scores about that root learning is slow (see docs/zeroshot.md)."""
+    """Divide the scores of encode-and-dot by the square root of its width, as AMDIM does. DIM and
+    the thesis do not, but learning is then slow (docs/zeroshot.md)."""
     scales: Literal["local", "local-and-last"] = "local"
-    """Which places a global feature is to know: those of the local maps (003, A.7), or of the last ones too,
-    as in AMDIM."""
+    """Local features that the global one is matched with: the local maps (003, A.7), or the last
+    maps too, as in AMDIM."""
     limit: float = 0.0
-    """What scores are clipped to, softly, as in AMDIM; 0 for no limit."""
+    """Soft clipping of the scores to ± this value, as in AMDIM; 0 for none."""
     penalty: float = 0.0
-    """Weight of the mean squared score before it is clipped, as in AMDIM."""
+    """Weight of the mean squared score before clipping, as in AMDIM."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

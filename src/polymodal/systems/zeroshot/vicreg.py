@@ -1,8 +1,8 @@
-"""VICReg: two looks at an image agree, in numbers that vary and tell different things (Bardes et al., 2022).
+"""VICReg: two views agree; features have variance and are decorrelated (Bardes et al., 2022).
 
-A reference younger than the thesis: no critic and no negatives. What keeps all images from having one
-feature is that each number of a batch is to have a standard deviation of 1, and no two are to vary
-together. Looks are AMDIM's.
+A reference newer than the thesis: no critic and no negatives. Two terms prevent collapse: the
+standard deviation of each dimension over a batch should be 1, and dimensions should not covary.
+The views use AMDIM's augmentations.
 """
 
 from collections.abc import Sequence
@@ -30,11 +30,11 @@ class Config(Settings):
     """An encoder that learns by variance, invariance and covariance."""
 
     expander: int = 2048
-    """The width of the three layers whose numbers are compared; the paper has 8192, for larger features."""
+    """Width of the expander's three layers; the paper has 8192, for larger features."""
     invariance: float = 25.0
-    """Weight of the squared difference of two looks."""
+    """Weight of the squared difference of the two views."""
     variance: float = 25.0
-    """Weight of what standard deviations lack of 1."""
+    """Weight of the hinge that keeps standard deviations at 1."""
     covariance: float = 1.0
     """Weight of the squared covariances."""
 

@@ -1,8 +1,9 @@
-"""The judge: reads words in pictures, to tell whether generated ones show what is said (004, §5.4).
+"""Judge: a classifier that checks whether generated images match their texts (004, §5.4).
 
-The image encoder's architecture, trained on real pictures alone. Where each place of a text has words
-of its own (two-objects, one-object) it is given the relation word and reads the others, and where the
-objects are; where words are a bag (CelebA, CUB) it says how likely each is.
+It has the architecture of the image encoder and is trained only on real images. If each position
+of a text has its own words (two-objects, one-object), it is given the relation word and reads
+the other words and the objects' positions. If words are a bag (CelebA, CUB), it predicts the
+probability of each.
 """
 
 from collections.abc import Sequence
