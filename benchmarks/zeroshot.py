@@ -25,7 +25,7 @@ from torch.utils.data import Dataset
 
 from polymodal.data.drawn import birds
 from polymodal.systems.zeroshot import cmdim
-from polymodal.systems.zeroshot.class_examples import PartnerBatch, Pictured, Resident
+from polymodal.systems.zeroshot.class_examples import ClassExamples, PartnerBatch, Resident
 from polymodal.training.fitting import compile_parts, record_steps
 from polymodal.training.system import Clock
 from polymodal.training.training_config import Training
@@ -38,21 +38,21 @@ TARGET = 4.0
 class Held(Dataset):
     """Pictures in the host's memory, each with its class and a partner of it, one by one."""
 
-    def __init__(self, pictured: Pictured, pictures: Tensor) -> None:
-        self.pictured, self.pictures = pictured, pictures
+    def __init__(self, examples: ClassExamples, pictures: Tensor) -> None:
+        self.examples, self.pictures = examples, pictures
 
     def __len__(self) -> int:
         return len(self.pictures)
 
     def __getitem__(self, index: int) -> tuple[Tensor, Tensor, Tensor]:
-        (partner,) = self.pictured.partners_of(np.array([index]))
-        return self.pictures[index], self.pictured.labels[index], self.pictures[int(partner)]
+        (partner,) = self.examples.partners_of(np.array([index]))
+        return self.pictures[index], self.examples.labels[index], self.pictures[int(partner)]
 
 
 def loaded(resident: Resident, options: argparse.Namespace) -> Iterator[PartnerBatch]:
     """The same pictures from a DataLoader over the host's memory."""
     pictures = resident.pixels.cpu().permute(0, 3, 1, 2).contiguous()
-    held = Held(Pictured(resident.dataset, resident.partners), pictures)
+    held = Held(ClassExamples(resident.dataset, resident.partners), pictures)
     for images, labels, others in from_host(held, options):
         yield PartnerBatch(images, labels, others).to(options.device, non_blocking=True)
 

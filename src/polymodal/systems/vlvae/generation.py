@@ -43,7 +43,7 @@ class Described:
     probabilities: tuple[float, ...]
 
 
-class Speaking:
+class Generation:
     """What the system can be asked for."""
 
     if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Speaking:
         self.eval()
         with seeded(seed, self.device):
             z = self.prior_latents(at_least_one(count), prior)
-            texts, _ = self.said(z, speak_by=torch.Generator(self.device).manual_seed(seed))
+            texts, _ = self.said(z, generator=torch.Generator(self.device).manual_seed(seed))
             return Sampled(images=pictures(self.imagined(z)), texts=self.words.decode(texts))
 
     def caption(self, images: Sequence[Any] | Images) -> list[str]:
@@ -162,10 +162,10 @@ class Speaking:
         return torch.cat([self.model.picture.mean(self.model.code(p)) for p in z.split(BLOCK)])
 
     def said(
-        self, z: Float[Tensor, "b z"], speak_by: torch.Generator | None = None
+        self, z: Float[Tensor, "b z"], generator: torch.Generator | None = None
     ) -> tuple[Int[Tensor, "b t"], Float[Tensor, "b t v"]]:
         """Words for each z, the likeliest or drawn, and the distributions they were chosen by."""
-        return self.model.text_decoder.decode(self.model.code(z), self.words.length, speak_by)
+        return self.model.text_decoder.decode(self.model.code(z), self.words.length, generator)
 
 
 def pictures(values: Float[Tensor, "b 3 h w"]) -> Images:

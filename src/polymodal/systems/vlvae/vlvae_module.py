@@ -15,7 +15,7 @@ from polymodal.data.records import Dataset
 from polymodal.maths.diagonal_gaussian import DiagonalGaussian
 from polymodal.nn.learning_rates import half_cosine
 from polymodal.systems.vlvae.densities import Densities, log_prior
-from polymodal.systems.vlvae.generation import Speaking
+from polymodal.systems.vlvae.generation import Generation
 from polymodal.systems.vlvae.joint_model import JointModel, in_float32
 from polymodal.systems.vlvae.vlvae_scores import kl_parts, scores_of
 from polymodal.training.recording import Aside, Outputs, Recordable
@@ -30,7 +30,7 @@ PARTS = 2000
 """How many posteriors the aggregate is made of when the KL term is parted."""
 
 
-class VLVAE(Speaking, Recordable):
+class VLVAE(Generation, Recordable):
     """The joint model, then the densities of its latent variable."""
 
     can = frozenset({"generate", "caption"})

@@ -31,7 +31,7 @@ def text_scores(
     scores = judge.correctness(pictures, texts)
     bounds = system.evaluate(held_out)
     found = under(by, bounds, "log_px_y")
-    return {**scores, **varied, **found, "kl": bounds["kl"], **its_own(judge, held_out)}
+    return {**scores, **varied, **found, "kl": bounds["kl"], **judge_accuracy(judge, held_out)}
 
 
 @torch.no_grad()
@@ -43,12 +43,17 @@ def prior_scores(
     system.eval()
     with seeded(0, system.device):
         z = system.prior_latents(len(held_out), prior)
-        texts, _ = system.said(z, speak_by=torch.Generator(system.device).manual_seed(0))
+        texts, _ = system.said(z, generator=torch.Generator(system.device).manual_seed(0))
         pictures = system.imagined(z)
     bounds = system.evaluate(held_out)
     found = under(prior, bounds, "log_px", "log_py") | own_bound(prior, bounds)
     spread = mean(100 * picture_distance(pictures[None, :1000])).named("diversity")
-    return {**judge.correctness(pictures, texts), **spread, **found, **its_own(judge, held_out)}
+    return {
+        **judge.correctness(pictures, texts),
+        **spread,
+        **found,
+        **judge_accuracy(judge, held_out),
+    }
 
 
 def under(density: str, bounds: Mapping[str, float], *names: str) -> dict[str, float]:
@@ -86,7 +91,7 @@ def variety(
     return scores
 
 
-def its_own(judge: Any, held_out: Dataset) -> dict[str, float]:
+def judge_accuracy(judge: Any, held_out: Dataset) -> dict[str, float]:
     """The judge's accuracy on real pictures, to be read beside its word on generated ones."""
     found = judge.evaluate(held_out).items()
     return {f"judge_{name}": value for name, value in found if "accuracy" in name}

@@ -11,14 +11,14 @@ from polymodal.maths.diagonal_gaussian import DiagonalGaussian
 from polymodal.metrics.aggregate import decompose
 from polymodal.metrics.bounds import importance_bound, lower_bound
 from polymodal.systems.vlvae.densities import log_prior, text_bound, text_bounds
-from polymodal.systems.vlvae.generation import Speaking
+from polymodal.systems.vlvae.generation import Generation
 from polymodal.systems.vlvae.seeded import seeded
 
 Terms = dict[str, Float[Tensor, " b"]]
 
 
 @torch.no_grad()
-def scores_of(system: Speaking, batches: Iterable[SayingBatch], samples: int) -> dict[str, float]:
+def scores_of(system: Generation, batches: Iterable[SayingBatch], samples: int) -> dict[str, float]:
     """Every bound, in nats a datum, with its standard error and, of several samples, its spread.
 
     Texts, and draws of z, are the same whenever the same data are scored.
@@ -34,7 +34,7 @@ def scores_of(system: Speaking, batches: Iterable[SayingBatch], samples: int) ->
 
 
 @torch.no_grad()
-def kl_parts(system: Speaking, batches: Iterable[SayingBatch]) -> dict[str, float]:
+def kl_parts(system: Generation, batches: Iterable[SayingBatch]) -> dict[str, float]:
     """What the KL term is made of: what z tells of the image, and how far the aggregate of all
     posteriors is from the prior (004, eq. 17)."""
     with seeded(0, system.device):
@@ -59,7 +59,7 @@ def summarised(found: dict[str, Float[Tensor, "s b"]]) -> dict[str, float]:
     return scores
 
 
-def terms(system: Speaking, images: UInt8[Tensor, "b 3 h w"], texts: Int[Tensor, "b t"]) -> Terms:
+def terms(system: Generation, images: UInt8[Tensor, "b 3 h w"], texts: Int[Tensor, "b t"]) -> Terms:
     """For one draw of z a pair, all that the scores are means of.
 
     log p(x, y) by eq. 1, log p(x|y) by eq. 6, log p(x) and log p(y) by §4.2; `_normal` is the model's

@@ -66,12 +66,12 @@ class AdversarialAutoEncoder(Learner):
         drawn = self.drawer.error(code, features.seen, self.config.std).mean()
         drawn = drawn / features.seen[0].numel()
         # the gradient that reaches the code is turned round, so that one descent serves both players
-        turned = Turned.apply(code, self.config.adversity)
+        turned = GradientReversal.apply(code, self.config.adversity)
         noise, told = self.critic(torch.randn_like(code)), self.critic(turned)
         return drawn + softplus(-noise).mean() + softplus(told).mean()
 
 
-class Turned(torch.autograd.Function):
+class GradientReversal(torch.autograd.Function):
     """What it is given; gradients come back turned round and weighed (Ganin and Lempitsky, 2015)."""
 
     @staticmethod

@@ -16,7 +16,7 @@ from polymodal.nn.scratch import Features
 from polymodal.systems.zeroshot import learn
 from polymodal.systems.zeroshot.class_examples import ClassBatch
 from polymodal.systems.zeroshot.infomax import BoundName, InfoMax, InfoMaxSettings
-from polymodal.systems.zeroshot.two_looks import Looking
+from polymodal.systems.zeroshot.two_views import TwoViews
 
 __all__ = ["Config", "build", "learn"]
 
@@ -38,17 +38,17 @@ class Config(InfoMaxSettings):
     """Weight of the mean squared score before clipping."""
 
 
-class AugmentedMultiscale(Looking, InfoMax):
+class AugmentedMultiscale(TwoViews, InfoMax):
     """Minus the bounds between two looks, both ways round, at each scale."""
 
     def __init__(self, config: Config, learned: dict[str, Any]) -> None:
         super().__init__(config, learned)
         if config.looks == "window":
-            self.looks = None
+            self.augment = None
 
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
         one, other = views
-        return -0.5 * (self.shared(one, other) + self.shared(other, one))
+        return -0.5 * (self.information(one, other) + self.information(other, one))
 
 
 def build(config: Config, learned: dict[str, Any]) -> AugmentedMultiscale:

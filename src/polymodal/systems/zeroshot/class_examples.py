@@ -32,7 +32,7 @@ class PartnerBatch(ClassBatch):
         return (self.images == self.others).flatten(1).all(1)
 
 
-class Kin:
+class ClassMembers:
     """Which pictures are of one class: found for a whole batch at once, for a step takes no longer."""
 
     def __init__(self, labels: Int64[np.ndarray, " n"]) -> None:
@@ -52,7 +52,7 @@ class Kin:
         return self.rows[self.first[indices] + which]
 
 
-class Pictured:
+class ClassExamples:
     """All pictures of a split with their classes; a batch reads those that it needs.
 
     With a number for `partners`, each picture comes with another of its class, with that probability,
@@ -62,7 +62,7 @@ class Pictured:
     def __init__(self, dataset: Classed, partners: float | None = None) -> None:
         self.dataset, self.partners = dataset, partners
         self.labels = torch.from_numpy(np.asarray(dataset.labels))
-        self.kin = Kin(dataset.labels)
+        self.members = ClassMembers(dataset.labels)
         self.kept: Resident | None = None
 
     def __len__(self) -> int:
@@ -87,7 +87,7 @@ class Pictured:
         """A picture of the same class for each, never itself where the class has another, or itself."""
         chance = np.random.default_rng(indices)
         paired = chance.random(len(indices)) < (self.partners or 0.0)
-        others = self.kin.others(indices, chance.random(len(indices)))
+        others = self.members.others(indices, chance.random(len(indices)))
         return np.where(paired, others, indices).astype(np.int64)
 
     def blocks(self, size: int = 256) -> Iterator[ClassBatch]:
@@ -97,18 +97,18 @@ class Pictured:
             indices = np.arange(start, min(start + size, len(self)))
             yield ClassBatch(source.images(indices), self.labels[start : start + size])
 
-    def resident(self, device: torch.device) -> "Pictured":
+    def resident(self, device: torch.device) -> "ClassExamples":
         """The same examples with their pictures on a device, which are not read again."""
         self.kept = Resident(self, device)
         return self.kept
 
 
-class Resident(Pictured):
+class Resident(ClassExamples):
     """The same examples kept whole on one device, as uint8: a batch is one gather."""
 
-    def __init__(self, pictured: Pictured, device: torch.device) -> None:
-        super().__init__(pictured.dataset, pictured.partners)
-        blocks = (block.images.permute(0, 2, 3, 1).to(device) for block in pictured.blocks(1024))
+    def __init__(self, examples: ClassExamples, device: torch.device) -> None:
+        super().__init__(examples.dataset, examples.partners)
+        blocks = (block.images.permute(0, 2, 3, 1).to(device) for block in examples.blocks(1024))
         self.pixels, self.labels = torch.cat(list(blocks)), self.labels.to(device)
 
     def images(self, indices: Int[np.ndarray, " b"]) -> UInt8[Tensor, "b 3 h w"]:

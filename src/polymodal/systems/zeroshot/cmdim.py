@@ -55,7 +55,7 @@ class ClassMatching(InfoMax):
         if self.config.itself == "features":
             other = self.own_features(one, other, batch)  # type: ignore[arg-type]
         apart = batch.labels[:, None] != batch.labels
-        return -0.5 * (self.shared(one, other, apart) + self.shared(other, one, apart))
+        return -0.5 * (self.information(one, other, apart) + self.information(other, one, apart))
 
     def own_features(self, one: Features, other: Features, batch: PartnerBatch) -> Features:
         """Those of partners, but an image's own where it is its own partner."""

@@ -28,7 +28,7 @@ class DeepInfoMax(InfoMax):
     """Minus the bound, for the global and local features of one look at each image."""
 
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
-        return -self.shared(views[0], views[0])
+        return -self.information(views[0], views[0])
 
 
 def build(config: Config, learned: dict[str, Any]) -> DeepInfoMax:

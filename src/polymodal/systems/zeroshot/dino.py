@@ -25,7 +25,7 @@ from polymodal.nn.scratch import Features
 from polymodal.systems.zeroshot import Settings, learn
 from polymodal.systems.zeroshot.class_examples import ClassBatch
 from polymodal.systems.zeroshot.prototypes import cosines
-from polymodal.systems.zeroshot.two_looks import Looking
+from polymodal.systems.zeroshot.two_views import TwoViews
 
 __all__ = ["Config", "build", "learn"]
 
@@ -79,7 +79,7 @@ class Head(nn.Module):
         return cosines(self.code(whole), self.directions)
 
 
-class SelfDistilled(Looking):
+class SelfDistilled(TwoViews):
     """The cross-entropy of what the student tells of each look and the teacher of the other."""
 
     config: Config
@@ -88,7 +88,7 @@ class SelfDistilled(Looking):
     def __init__(self, config: Config, learned: dict[str, Any]) -> None:
         super().__init__(config, learned)
         self.head = Head(config)
-        self.teacher, self.teacher_head = follower(self.encoder), follower(self.head)
+        self.teacher, self.teacher_head = buffer_copy(self.encoder), buffer_copy(self.head)
         self.register_buffer("centre", torch.zeros(config.outputs))
 
     def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
@@ -98,17 +98,18 @@ class SelfDistilled(Looking):
 
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
         first, second = views
-        told = self.head(torch.cat([first.whole, second.whole])).float()
-        self.follow()  # what the last step did to the student; here, so that it is recorded with the step
+        student = self.head(torch.cat([first.whole, second.whole])).float()
+        # follows the last step of the optimiser; here, so that it is recorded with the step
+        self.update_teacher()
         with torch.no_grad():
-            others = torch.cat([self.teacher(look.seen).whole for look in (second, first)])
-            taught = self.teacher_head(others).float()
-            sure = ((taught - self.centre) / self.config.teacher_temperature).softmax(1)
-            self.centre.lerp_(taught.mean(0), 1 - self.config.centre_momentum)
-        return cross_entropy(told / self.config.temperature, sure)
+            others = torch.cat([self.teacher(view.seen).whole for view in (second, first)])
+            teacher = self.teacher_head(others).float()
+            targets = ((teacher - self.centre) / self.config.teacher_temperature).softmax(1)
+            self.centre.lerp_(teacher.mean(0), 1 - self.config.centre_momentum)
+        return cross_entropy(student / self.config.temperature, targets)
 
     @torch.no_grad()
-    def follow(self) -> None:
+    def update_teacher(self) -> None:
         """Move the teacher's weights: θ ← m θ + (1 − m) θ of the student."""
         for student, teacher in ((self.encoder, self.teacher), (self.head, self.teacher_head)):
             own = dict(teacher.named_buffers())
@@ -116,7 +117,7 @@ class SelfDistilled(Looking):
                 own[name].lerp_(weight, 1 - self.config.momentum)
 
 
-def follower(module: M) -> M:
+def buffer_copy(module: M) -> M:
     """A copy whose weights are buffers: no optimiser moves them, and what is done to them before a step
     is recorded is undone."""
     found = deepcopy(module)

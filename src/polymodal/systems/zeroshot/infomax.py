@@ -64,7 +64,7 @@ class InfoMax(Learner):
         both = config.scales == "local-and-last"
         self.far_critic = critic(config, self.encoder.last_dim) if both else None
 
-    def shared(
+    def information(
         self, whole: Features, places: Features, negatives: Bool[Tensor, "b b"] | None = None
     ) -> Float[Tensor, ""]:
         """What the global features of some images and the places of their partners share, in nats: the mean
@@ -72,9 +72,9 @@ class InfoMax(Learner):
         scores = [self.critic(whole.whole, places.local)]
         if self.far_critic is not None:
             scores.append(self.far_critic(whole.whole, places.last))
-        return torch.stack([self.told(each, negatives) for each in scores]).mean()
+        return torch.stack([self.bound_of(each, negatives) for each in scores]).mean()
 
-    def told(
+    def bound_of(
         self, scores: Float[Tensor, "b b *places"], negatives: Bool[Tensor, "b b"] | None = None
     ) -> Float[Tensor, ""]:
         """The bound by scores, clipped and less their penalty where that is asked for."""

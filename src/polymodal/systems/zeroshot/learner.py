@@ -18,7 +18,7 @@ from polymodal.nn.augment import RandomCrop
 from polymodal.nn.learning_rates import half_cosine
 from polymodal.nn.scratch import Features
 from polymodal.systems.zeroshot import class_answers as asking
-from polymodal.systems.zeroshot.class_examples import ClassBatch, Pictured
+from polymodal.systems.zeroshot.class_examples import ClassBatch, ClassExamples
 from polymodal.systems.zeroshot.learner_settings import Settings
 from polymodal.systems.zeroshot.local_losses import LocalClassifier
 from polymodal.systems.zeroshot.prototypes import (
@@ -72,7 +72,7 @@ class Learner(Recordable):
         self.register_buffer("attributes", torch.zeros(classes, width))
         self.register_buffer("known", torch.zeros(classes, dtype=torch.bool))
         self.register_buffer("ridges", torch.zeros(classes, config.dim))
-        self.learned_from: Pictured | None = None
+        self.learned_from: ClassExamples | None = None
 
     # Training
 
@@ -89,7 +89,7 @@ class Learner(Recordable):
         data = classed(train)
         self.attributes.copy_(torch.from_numpy(unit_attributes(data.attributes)))
         self.known[torch.from_numpy(data.labels).unique()] = True
-        self.learned_from = Pictured(data, self.partners)
+        self.learned_from = ClassExamples(data, self.partners)
 
     def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
         """Take the encoder of another run."""
@@ -102,9 +102,13 @@ class Learner(Recordable):
             )
         self.load_state_dict({k: weights[k] for k in own}, strict=False)
 
-    def examples(self, dataset: Dataset) -> Pictured:
+    def examples(self, dataset: Dataset) -> ClassExamples:
         own = self.learned_from
-        return own if own and own.dataset is dataset else Pictured(classed(dataset), self.partners)
+        return (
+            own
+            if own and own.dataset is dataset
+            else ClassExamples(classed(dataset), self.partners)
+        )
 
     def training_step(self, batch: ClassBatch, batch_idx: int) -> Outputs:
         return self.stepped(self.step, batch)

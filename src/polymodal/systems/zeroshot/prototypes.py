@@ -71,7 +71,7 @@ def fitted(
 ) -> Prototypes:
     """Prototypes of the classes that have images here, each to be nearest to its own."""
     check(features, labels, attributes)
-    steps = how.steps or enough(features, labels, attributes, how, seed)
+    steps = how.steps or best_steps(features, labels, attributes, how, seed)
     *_, net = islice(descent(features, labels, attributes, how, seed), steps)
     return net.requires_grad_(False).eval()
 
@@ -103,7 +103,7 @@ def descent(
         yield net
 
 
-def enough(
+def best_steps(
     features: Float[Tensor, "n d"],
     labels: Int[Tensor, " n"],
     attributes: Float[Tensor, "c a"],

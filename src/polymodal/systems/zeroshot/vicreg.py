@@ -17,7 +17,7 @@ from polymodal.base.errors import PolymodalError
 from polymodal.nn.scratch import Features
 from polymodal.systems.zeroshot import Settings, learn
 from polymodal.systems.zeroshot.class_examples import ClassBatch
-from polymodal.systems.zeroshot.two_looks import Looking
+from polymodal.systems.zeroshot.two_views import TwoViews
 
 __all__ = ["Config", "build", "learn"]
 
@@ -47,7 +47,7 @@ class Config(Settings):
                 raise PolymodalError(f"{name} must be 0 or more, not {getattr(self, name)}.")
 
 
-class Regularised(Looking):
+class Regularised(TwoViews):
     """The three terms of two looks, each widened by the same expander."""
 
     config: Config
@@ -65,17 +65,17 @@ class Regularised(Looking):
         first, second = (self.expander(look.whole).float() for look in views)
         return (
             self.config.invariance * mse_loss(first, second)
-            + self.config.variance * (lacking(first) + lacking(second))
-            + self.config.covariance * (shared(first) + shared(second))
+            + self.config.variance * (variance_hinge(first) + variance_hinge(second))
+            + self.config.covariance * (covariance_penalty(first) + covariance_penalty(second))
         )
 
 
-def lacking(z: Float[Tensor, "b d"]) -> Float[Tensor, ""]:
+def variance_hinge(z: Float[Tensor, "b d"]) -> Float[Tensor, ""]:
     """What the standard deviation of a number lacks of 1, on average (Bardes et al., 2022, eq. 1)."""
     return relu(1 - (z.var(0) + TINY).sqrt()).mean()
 
 
-def shared(z: Float[Tensor, "b d"]) -> Float[Tensor, ""]:
+def covariance_penalty(z: Float[Tensor, "b d"]) -> Float[Tensor, ""]:
     """The squared covariances of each number with all others, on average (Bardes et al., 2022, eq. 4)."""
     apart = z - z.mean(0)
     covariances = (apart.T @ apart).float() / (len(z) - 1)

@@ -13,21 +13,21 @@ from polymodal.systems.zeroshot.learner import Learner
 from polymodal.systems.zeroshot.learner_settings import Settings
 
 
-class Looking(Learner):
+class TwoViews(Learner):
     """A learner that sees AMDIM's looks, each drawn anew; it mirrors pictures whatever `flip` says."""
 
-    looks: Looks | None
+    augment: Looks | None
     """None where it sees windows, as other learners do."""
 
     def __init__(self, config: Settings, learned: dict[str, Any]) -> None:
         super().__init__(config, learned)
-        self.looks = Looks(self.encoder.size)
+        self.augment = Looks(self.encoder.size)
 
     def see(self, images: UInt8[Tensor, "b 3 h w"]) -> Features:
         """The features of a look in training, of the middle window in testing."""
-        if self.looks is None or not self.training:
+        if self.augment is None or not self.training:
             return super().see(images)
-        found: Features = self.encoder(2 * self.looks(images.float() / 255) - 1)
+        found: Features = self.encoder(2 * self.augment(images.float() / 255) - 1)
         return found
 
     def views(self, batch: ClassBatch) -> Sequence[Features]:
