@@ -46,7 +46,7 @@ class Config(Settings):
 
 
 class AdversarialAutoEncoder(Learner):
-    """The squared error of what is drawn, and the critic's error, which the encoder makes large."""
+    """The reconstruction error plus the adversarial loss."""
 
     config: Config
 
@@ -63,16 +63,16 @@ class AdversarialAutoEncoder(Learner):
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
         (features,) = views
         code = self.code(features.whole).float()
-        drawn = self.drawer.error(code, features.seen, self.config.std).mean()
-        drawn = drawn / features.seen[0].numel()
-        # the gradient that reaches the code is turned round, so that one descent serves both players
-        turned = GradientReversal.apply(code, self.config.adversity)
-        noise, told = self.critic(torch.randn_like(code)), self.critic(turned)
-        return drawn + softplus(-noise).mean() + softplus(told).mean()
+        error = self.drawer.error(code, features.seen, self.config.std).mean()
+        error = error / features.seen[0].numel()
+        # the gradient that reaches the code is reversed, so one optimiser step serves both players
+        reversed_code = GradientReversal.apply(code, self.config.adversity)
+        of_noise, of_code = self.critic(torch.randn_like(code)), self.critic(reversed_code)
+        return error + softplus(-of_noise).mean() + softplus(of_code).mean()
 
 
 class GradientReversal(torch.autograd.Function):
-    """What it is given; gradients come back turned round and weighed (Ganin and Lempitsky, 2015)."""
+    """The identity, whose gradient is reversed and weighted (Ganin and Lempitsky, 2015)."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: float) -> Tensor:

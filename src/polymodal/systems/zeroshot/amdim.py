@@ -39,7 +39,7 @@ class Config(InfoMaxSettings):
 
 
 class AugmentedMultiscale(TwoViews, InfoMax):
-    """Minus the bounds between two looks, both ways round, at each scale."""
+    """Minus the bounds between two views, in both directions, at each scale."""
 
     def __init__(self, config: Config, learned: dict[str, Any]) -> None:
         super().__init__(config, learned)

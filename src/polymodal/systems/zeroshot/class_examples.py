@@ -1,4 +1,4 @@
-"""Pictures with their classes, by the batch, and with partners of the same class where they are asked for."""
+"""Batches of images with their classes, and optionally with a positive from the same class."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from polymodal.data.classes import Classed
 
 @dataclass(frozen=True)
 class ClassBatch(Batch):
-    """b pictures and the class of each."""
+    """b images and the class of each."""
 
     images: UInt8[Tensor, "b 3 h w"]
     labels: Int64[Tensor, " b"]
@@ -22,41 +22,43 @@ class ClassBatch(Batch):
 
 @dataclass(frozen=True)
 class PartnerBatch(ClassBatch):
-    """The same with a partner for each: the picture itself, or another of its class."""
+    """The same with a partner (the positive) for each image: the image itself, or another of its
+    class."""
 
     others: UInt8[Tensor, "b 3 h w"]
 
     @property
     def own(self) -> Bool[Tensor, " b"]:
-        """Which pictures are their own partner."""
+        """Which images are their own partner."""
         return (self.images == self.others).flatten(1).all(1)
 
 
 class ClassMembers:
-    """Which pictures are of one class: found for a whole batch at once, for a step takes no longer."""
+    """Finds other images of the same class, for a whole batch at once."""
 
     def __init__(self, labels: Int64[np.ndarray, " n"]) -> None:
         _, own, counts = np.unique(labels, return_inverse=True, return_counts=True)
-        self.rows = np.argsort(own, kind="stable")  # class after class
+        self.rows = np.argsort(own, kind="stable")  # sorted by class
         self.first, self.counts = (np.cumsum(counts) - counts)[own], counts[own]
-        self.rank = np.empty_like(own)  # which of its class a picture is
+        self.rank = np.empty_like(own)  # the rank of an image within its class
         self.rank[self.rows] = np.arange(len(own))
         self.rank -= self.first
 
     def others(
         self, indices: Int[np.ndarray, " b"], chance: Float[np.ndarray, " b"]
     ) -> Int64[np.ndarray, " b"]:
-        """Another picture of each one's class, by numbers below 1; itself where there is none."""
+        """Another image of each one's class, chosen by random numbers in [0, 1); itself if there is
+        none."""
         which = (chance * (self.counts[indices] - 1)).astype(np.int64)
-        which += (which >= self.rank[indices]) & (self.counts[indices] > 1)  # past itself
+        which += (which >= self.rank[indices]) & (self.counts[indices] > 1)  # skip itself
         return self.rows[self.first[indices] + which]
 
 
 class ClassExamples:
-    """All pictures of a split with their classes; a batch reads those that it needs.
+    """All images of a split with their classes; a batch reads only those that it needs.
 
-    With a number for `partners`, each picture comes with another of its class, with that probability,
-    or with itself. Which is a function of the batch alone.
+    With a number for `partners`, each image comes with another of its class with this
+    probability, else with itself. The choice depends only on the batch.
     """
 
     def __init__(self, dataset: Classed, partners: float | None = None) -> None:
@@ -69,36 +71,36 @@ class ClassExamples:
         return len(self.dataset)
 
     def images(self, indices: Int[np.ndarray, " b"]) -> UInt8[Tensor, "b 3 h w"]:
-        """The pictures at these places."""
+        """The images at these indices."""
         return torch.from_numpy(self.dataset.images(indices.tolist())).permute(0, 3, 1, 2)
 
     def batch(self, indices: Int[np.ndarray, " b"]) -> ClassBatch:
-        """The pictures at these places, with partners if there are to be any."""
+        """The images at these indices, with partners if asked for."""
         images, labels = self.images(indices), self.labels[self.placed(indices)]
         if self.partners is None:
             return ClassBatch(images, labels)
         return PartnerBatch(images, labels, self.images(self.partners_of(indices)))
 
     def placed(self, indices: Int[np.ndarray, " b"]) -> Int[Tensor, " b"]:
-        """Places as a tensor, where the labels are."""
+        """Indices as a tensor, on the device of the labels."""
         return torch.from_numpy(indices)
 
     def partners_of(self, indices: Int[np.ndarray, " b"]) -> Int64[np.ndarray, " b"]:
-        """A picture of the same class for each, never itself where the class has another, or itself."""
+        """The partner of each image: another of its class, or itself."""
         chance = np.random.default_rng(indices)
         paired = chance.random(len(indices)) < (self.partners or 0.0)
         others = self.members.others(indices, chance.random(len(indices)))
         return np.where(paired, others, indices).astype(np.int64)
 
     def blocks(self, size: int = 256) -> Iterator[ClassBatch]:
-        """All pictures in order, so many at once."""
+        """All images in order, in blocks."""
         source = self.kept or self
         for start in range(0, len(self), size):
             indices = np.arange(start, min(start + size, len(self)))
             yield ClassBatch(source.images(indices), self.labels[start : start + size])
 
     def resident(self, device: torch.device) -> "ClassExamples":
-        """The same examples with their pictures on a device, which are not read again."""
+        """The same examples with their images on a device, read only once."""
         self.kept = Resident(self, device)
         return self.kept
 
@@ -112,12 +114,12 @@ class Resident(ClassExamples):
         self.pixels, self.labels = torch.cat(list(blocks)), self.labels.to(device)
 
     def images(self, indices: Int[np.ndarray, " b"]) -> UInt8[Tensor, "b 3 h w"]:
-        """The pictures at these places, gathered on the device."""
+        """The images at these indices, gathered on the device."""
         return self.pixels[self.placed(indices)].permute(0, 3, 1, 2)
 
     def placed(self, indices: Int[np.ndarray, " b"]) -> Int[Tensor, " b"]:
-        """Places on the device. From pinned memory they go there without a wait for the steps before,
-        which would keep the next batches from being ready."""
+        """Indices on the device. From pinned memory the copy does not wait for earlier steps, so
+        the next batch is ready in time."""
         rows = super().placed(indices)
         rows = rows.pin_memory() if self.pixels.is_cuda else rows
         return rows.to(self.pixels.device, non_blocking=True)

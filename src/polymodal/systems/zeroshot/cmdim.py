@@ -38,7 +38,7 @@ class Config(InfoMaxSettings):
 
 
 class ClassMatching(InfoMax):
-    """Minus the bound between an image and its partner, both ways round."""
+    """Minus the bound between an image and its partner, in both directions."""
 
     config: Config
 
@@ -47,7 +47,7 @@ class ClassMatching(InfoMax):
         self.partners = config.p
 
     def views(self, batch: PartnerBatch) -> Sequence[Features]:  # type: ignore[override]
-        """Each picture and its partner."""
+        """Each image and its partner."""
         return [self.see(batch.images), self.see(batch.others)]
 
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
@@ -58,7 +58,7 @@ class ClassMatching(InfoMax):
         return -0.5 * (self.information(one, other, apart) + self.information(other, one, apart))
 
     def own_features(self, one: Features, other: Features, batch: PartnerBatch) -> Features:
-        """Those of partners, but an image's own where it is its own partner."""
+        """The features of the partners; an image that is its own partner gets its own features."""
         own = batch.own
 
         def chosen(ours: Tensor, theirs: Tensor) -> Tensor:

@@ -25,7 +25,7 @@ class Config(InfoMaxSettings):
 
 
 class DeepInfoMax(InfoMax):
-    """Minus the bound, for the global and local features of one look at each image."""
+    """Minus the bound, for the global and local features of one crop of each image."""
 
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
         return -self.information(views[0], views[0])

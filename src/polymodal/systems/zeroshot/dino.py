@@ -64,7 +64,7 @@ class Config(Settings):
 
 
 class Head(nn.Module):
-    """From a feature to the cosines of its code with some directions, all of them learned."""
+    """Cosines of a feature's code with learned directions, one per output."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ class Head(nn.Module):
 
 
 class SelfDistilled(TwoViews):
-    """The cross-entropy of what the student tells of each look and the teacher of the other."""
+    """The cross-entropy between the teacher's output for one view and the student's for the other."""
 
     config: Config
     centre: Float[Tensor, " k"]
@@ -92,7 +92,7 @@ class SelfDistilled(TwoViews):
         self.register_buffer("centre", torch.zeros(config.outputs))
 
     def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
-        """Take the encoder of another run, for the teacher too."""
+        """Load the encoder of another run, for the teacher too."""
         super().begin_from(weights, learned)
         self.teacher.load_state_dict(self.encoder.state_dict())
 
@@ -110,7 +110,7 @@ class SelfDistilled(TwoViews):
 
     @torch.no_grad()
     def update_teacher(self) -> None:
-        """Move the teacher's weights: θ ← m θ + (1 − m) θ of the student."""
+        """Update the teacher's weights: θ ← m θ + (1 − m) θ of the student."""
         for student, teacher in ((self.encoder, self.teacher), (self.head, self.teacher_head)):
             own = dict(teacher.named_buffers())
             for name, weight in student.named_parameters():
@@ -118,8 +118,8 @@ class SelfDistilled(TwoViews):
 
 
 def buffer_copy(module: M) -> M:
-    """A copy whose weights are buffers: no optimiser moves them, and what is done to them before a step
-    is recorded is undone."""
+    """A copy whose weights are buffers: the optimiser does not update them, and a change during the
+    warm-up of a recorded step is undone."""
     found = deepcopy(module)
     for part in found.modules():
         for name, weight in list(part.named_parameters(recurse=False)):

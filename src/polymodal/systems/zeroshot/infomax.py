@@ -1,4 +1,5 @@
-"""Learners by mutual information: global features that know local ones (Hjelm et al., 2019; 003, A.7)."""
+"""Deep InfoMax and its relatives: mutual information of global and local features (Hjelm et al.,
+2019; 003, A.7)."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -20,7 +21,7 @@ BoundName = Literal["jensen-shannon", "infonce", "donsker-varadhan"]
 
 @dataclass(frozen=True, kw_only=True)
 class InfoMaxSettings(Settings):
-    """A bound and the critic that it is made large by."""
+    """A bound on the mutual information, and its critic."""
 
     bound: BoundName = "jensen-shannon"
     """Bound on the mutual information to maximise. The thesis names donsker-varadhan (A.7); DIM's
@@ -52,7 +53,7 @@ class InfoMaxSettings(Settings):
 
 
 class InfoMax(Learner):
-    """A learner with a critic for each scale."""
+    """A learner with one critic per scale."""
 
     config: InfoMaxSettings
 
@@ -60,15 +61,15 @@ class InfoMax(Learner):
         super().__init__(config, learned)
         self.bound = information.named(config.bound)
         self.critic = critic(config, self.encoder.local_dim)
-        # not `dot`: local and last maps are not equally wide
+        # not `dot`: local and last maps differ in width
         both = config.scales == "local-and-last"
         self.far_critic = critic(config, self.encoder.last_dim) if both else None
 
     def information(
         self, whole: Features, places: Features, negatives: Bool[Tensor, "b b"] | None = None
     ) -> Float[Tensor, ""]:
-        """What the global features of some images and the places of their partners share, in nats: the mean
-        over scales."""
+        """The bound on the mutual information of the global features of images and the local
+        features of their positives, in nats: the mean over scales."""
         scores = [self.critic(whole.whole, places.local)]
         if self.far_critic is not None:
             scores.append(self.far_critic(whole.whole, places.last))
@@ -77,14 +78,14 @@ class InfoMax(Learner):
     def bound_of(
         self, scores: Float[Tensor, "b b *places"], negatives: Bool[Tensor, "b b"] | None = None
     ) -> Float[Tensor, ""]:
-        """The bound by scores, clipped and less their penalty where that is asked for."""
+        """The bound from scores, with soft clipping and penalty if set."""
         limit, weight = self.config.limit, self.config.penalty
         bound = self.bound(soft_clip(scores, limit) if limit else scores, negatives=negatives)
         return bound - score_penalty(scores, weight) if weight else bound
 
 
 def critic(config: InfoMaxSettings, local: int) -> nn.Module:
-    """What compares global features and local ones of some width."""
+    """The critic for local features of a given width."""
     how: dict[str, Any] = {} if config.critic == "dot" else {"hidden": config.critic_hidden}
     if config.critic == "encode-and-dot":
         how["scaled"] = config.critic_scaled

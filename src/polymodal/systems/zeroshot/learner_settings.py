@@ -1,4 +1,4 @@
-"""What every learner of features can be told, and what it must know of its data."""
+"""Settings of every zero-shot system, and what it needs to know of its data."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -63,7 +63,7 @@ class Settings:
 
 
 def learn(config: Settings, train: Dataset) -> dict[str, Any]:
-    """The size of the pictures, the classes, and how many attributes there are."""
+    """The image size, the class names, and the number of attributes."""
     data = classed(train)
     if not len(data):
         raise PolymodalError("The training split is empty: there is nothing to learn from.")

@@ -34,7 +34,7 @@ class Config(Settings):
 
 
 class PrototypicalNetwork(Learner):
-    """The cross-entropy of the class whose prototype is nearest."""
+    """The cross-entropy over the cosines with the class prototypes."""
 
     config: Config
 
@@ -43,7 +43,7 @@ class PrototypicalNetwork(Learner):
         return self.cross_entropy_of_seen(self.config.scale * near, batch.labels)
 
     def fit(self, features: Float[Tensor, "n d"], labels: Int[Tensor, " n"]) -> None:
-        """Its prototypes are learned with the features."""
+        """Nothing: its prototypes are trained with the features."""
 
 
 def build(config: Config, learned: dict[str, Any]) -> PrototypicalNetwork:

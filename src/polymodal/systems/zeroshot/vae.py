@@ -44,8 +44,8 @@ class Config(Settings):
 
 
 class VariationalAutoEncoder(Learner):
-    """Minus the bound of log p(x), but for a constant, in nats a number of the picture: a local loss beside
-    the sum over all of them would be as good as none."""
+    """Minus the bound on log p(x), up to a constant, in nats per pixel value. A sum over all values
+    would outweigh the local loss."""
 
     config: Config
 

@@ -22,7 +22,7 @@ from polymodal.systems.zeroshot.two_views import TwoViews
 __all__ = ["Config", "build", "learn"]
 
 TINY = 1e-4
-"""What is added to a variance before its root is taken."""
+"""Added to a variance before the square root."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class Config(Settings):
 
 
 class Regularised(TwoViews):
-    """The three terms of two looks, each widened by the same expander."""
+    """The three terms for two views, after a shared expander."""
 
     config: Config
 
@@ -62,7 +62,7 @@ class Regularised(TwoViews):
         )  # fmt: skip
 
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
-        first, second = (self.expander(look.whole).float() for look in views)
+        first, second = (self.expander(view.whole).float() for view in views)
         return (
             self.config.invariance * mse_loss(first, second)
             + self.config.variance * (variance_hinge(first) + variance_hinge(second))
@@ -71,12 +71,13 @@ class Regularised(TwoViews):
 
 
 def variance_hinge(z: Float[Tensor, "b d"]) -> Float[Tensor, ""]:
-    """What the standard deviation of a number lacks of 1, on average (Bardes et al., 2022, eq. 1)."""
+    """The mean shortfall of the standard deviations below 1 (Bardes et al., 2022, eq. 1)."""
     return relu(1 - (z.var(0) + TINY).sqrt()).mean()
 
 
 def covariance_penalty(z: Float[Tensor, "b d"]) -> Float[Tensor, ""]:
-    """The squared covariances of each number with all others, on average (Bardes et al., 2022, eq. 4)."""
+    """The squared covariances between dimensions, summed and divided by their number (Bardes et
+    al., 2022, eq. 4)."""
     apart = z - z.mean(0)
     covariances = (apart.T @ apart).float() / (len(z) - 1)
     return 2 * covariances.tril(-1).square().sum() / z.shape[1]
