@@ -140,7 +140,7 @@ class Config:
 
 
 def learn(config: Config, train: Dataset) -> dict[str, Any]:
-    """The words of the training split and the size of its pictures."""
+    """The vocabulary of the training split and the image size."""
     if not len(train):
         raise PolymodalError("The training split is empty: there is nothing to learn from.")
     return {"size": train.images([0]).shape[1], "words": words_of(train).as_json()}
@@ -184,7 +184,7 @@ def joint_model(config: Config, words: Words, size: int) -> JointModel:
 
 
 def text_decoder(config: Config, words: int, code: int) -> TextDecoder | TransformerDecoder:
-    """What speaks, told by a code of that width."""
+    """The text decoder, conditioned on a code of this width."""
     if config.text_decoder == "transformer":
         return TransformerDecoder(words=words, code=code, dropout=config.dropout)
     return TextDecoder(words=words, code=code, state=config.code, dropout=config.dropout)

@@ -27,11 +27,12 @@ from polymodal.systems.vlvae.judge.place_judge import PlaceJudge
 __all__ = ["Config", "build", "learn"]
 
 OPPOSITES = {"left": "right", "right": "left", "front": "behind", "behind": "front"}
-"""The relation that holds when the two objects change places."""
+"""The relation that holds when the two objects are swapped."""
 
 
 def learn(config: Config, train: Dataset) -> dict[str, Any]:
-    """The words and, where each place has its own, which, and how many objects' places are known."""
+    """The vocabulary; if each position has its own words, also those words and the number of
+    objects with known positions."""
     if not len(train):
         raise PolymodalError("The training split is empty: there is nothing to learn from.")
     words = words_of(train)
@@ -44,7 +45,7 @@ def learn(config: Config, train: Dataset) -> dict[str, Any]:
 
 
 def build(config: Config, learned: dict[str, Any]) -> Judge:
-    """The judge of words at places, or of a bag of words."""
+    """The judge of words at fixed positions, or of a bag of words."""
     words = Words.from_json(learned["words"])
     encoder = ImageEncoder(size=learned["size"], width=config.width, code=config.code)
     if "at" not in learned:
@@ -68,7 +69,7 @@ def build(config: Config, learned: dict[str, Any]) -> Judge:
 
 
 def named_places(at: Sequence[Sequence[str]]) -> dict[str, list[int]]:
-    """The places of each attribute, known by the words that occur there; a relation has one place.
+    """The positions of each attribute, found from the words that occur there; a relation has one.
 
     >>> named_places([["small"], ["left", "right"], ["large", "small"], ["big"]])
     {'size': [0, 2], 'relation': [1], 'word_4': [3]}

@@ -1,4 +1,4 @@
-"""What a judge can be told."""
+"""Settings of a judge."""
 
 import math
 from dataclasses import dataclass
