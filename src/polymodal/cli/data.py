@@ -67,8 +67,8 @@ def draw(
     name, options = parse(world)
     if name == "birds":
         raise PolymodalError(
-            "birds are drawn whenever they are asked for, so that there is nothing to keep. "
-            "Give --data birds to what uses them; for pictures, `polymodal data export birds "
+            "birds are rendered whenever they are used, so they are not saved. Use --data birds "
+            "directly. For image files: `polymodal data export birds "
             f"--split test --count 9 --out {out}`."
         )
     if count is not None and count < 1:

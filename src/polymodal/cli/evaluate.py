@@ -108,14 +108,14 @@ def remarks(run: Path, found: dict[str, Any]) -> list[str]:
     unknown = scores.get("unknown_words", 0.0)
     if unknown:
         told.append(
-            f"{unknown:.1f} % of the words in the captions of {split} were never met in training: "
-            "the model reads each as the same unknown word."
+            f"{unknown:.1f} % of the words in the captions of {split} are not in the vocabulary of "
+            "the training split: the model reads each as <unk>."
         )
     size = Run(models.find(run)).learned.get("size")
     now = found["protocol"]["pictures"].partition(":")[0]
     if size and now != f"{size}×{size}":
         told.append(
-            f"The pictures are {now}, but the model was trained on {size}×{size}, so things look "
-            f"larger or smaller to it. Add ',size={size}' to --data to score it as it was trained."
+            f"The images are {now}, but the model was trained on {size}×{size}, so objects "
+            f"appear larger or smaller. Add ',size={size}' to --data to evaluate at the training size."
         )
     return told

@@ -50,7 +50,9 @@ def tell(
     from polymodal.runs.loading import load_for
 
     if among and unseen:
-        raise PolymodalError("--among and --unseen both say what is possible: give one of them.")
+        raise PolymodalError(
+            "--among and --unseen both choose the candidate classes: give one of them."
+        )
     system = load_for("recognise", run, device)
     if unseen and not system.unseen:
         raise PolymodalError("This model had training images of all classes. Leave --unseen out.")

@@ -144,7 +144,7 @@ def model_of(init: Path, name: str, kind: Any) -> dict[str, Any]:
     run = Run(init)
     if run.config["system"] != name:
         raise PolymodalError(
-            f"--init names a run of {run.config['system']}, but this is to be one of {name}: "
+            f"--init names a run of {run.config['system']}, but this run trains {name}: "
             "start from a run of the same system."
         )
     found = to_settings(from_settings(kind, run.config["model"], f"{init}/config.yaml"))

@@ -103,8 +103,8 @@ class Generation:
             raise PolymodalError("caption takes a list of pictures, such as ['image.png'].")
         if self.model.image_encoder is None or self.model.text_encoder is not None:
             raise PolymodalError(
-                f"This model infers from {self.config.infer_from}, so it cannot say what a picture "
-                "alone shows. Train one with --infer-from image."
+                f"This model infers from {self.config.infer_from}, so it cannot caption an "
+                "image alone. Train one with --infer-from image."
             )
         self.eval()
         found: list[Described] = []

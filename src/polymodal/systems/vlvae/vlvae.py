@@ -129,12 +129,12 @@ class Config:
             )
         if self.joint and self.flow_share == 1:
             raise PolymodalError(
-                "--joint belongs to stage one, of which --flow-share 1 leaves nothing. Give a smaller "
+                "--joint is a loss of stage one, but --flow-share 1 has no stage one. Give a smaller "
                 "share, or leave out --joint."
             )
         if self.samples > 1 and self.free_bits:
             raise PolymodalError(
-                "The importance-weighted bound has no KL term that --free-bits could spare. Give "
+                "The importance-weighted bound has no separate KL term for --free-bits. Give "
                 "--samples 1, or --free-bits 0."
             )
 

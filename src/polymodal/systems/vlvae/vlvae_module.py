@@ -70,7 +70,7 @@ class VLVAE(Generation, Recordable):
         splits fit the vocabulary?"""
         if self.config.flow_share == 1 and not self.begun:
             raise PolymodalError(
-                "--flow-share 1 is stage two alone, which needs a model that is trained: name its run by "
+                "--flow-share 1 is stage two alone, which needs a trained model: name its run with "
                 "--init, or give a smaller share."
             )
         check_texts(splits, self.words)
@@ -245,14 +245,14 @@ class VLVAE(Generation, Recordable):
         found = []
         if scores["kl"] < 1:
             found.append(
-                f"The latent variable carries next to nothing (KL {scores['kl']:.2f} nats): pictures "
+                f"The latent variable has almost no information (KL {scores['kl']:.2f} nats): images "
                 "and texts do not depend on it. Try a longer --warmup, --free-bits 0.1, or larger "
                 "--image-weight and --text-weight."
             )
         if scores["kl"] > 2 * self.config.latent:
             found.append(
                 f"The latent variable holds {scores['kl']:.0f} nats in {self.config.latent} "
-                "dimensions, which flows follow badly. Try a smaller --image-weight."
+                "dimensions, which is hard for flows to model. Try a smaller --image-weight."
             )
         return found
 

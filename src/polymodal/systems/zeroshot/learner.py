@@ -98,7 +98,7 @@ class Learner(Recordable):
         if own != theirs:
             raise PolymodalError(
                 "--init names a run with another encoder. Start from one with the same --encoder, "
-                "--dim, --crop and size of pictures."
+                "--dim, --crop and image size."
             )
         self.load_state_dict({k: weights[k] for k in own}, strict=False)
 
@@ -166,7 +166,7 @@ class Learner(Recordable):
         if self.learned_from is None:
             raise PolymodalError(
                 "Prototypes are fitted to the training images, which this model does not have. "
-                "Use `evaluate`, which takes those that were kept."
+                "Use `evaluate`, which uses the saved prototypes."
             )
         features, labels = self.features(self.learned_from.dataset)
         self.ridges.copy_(ridge(features, labels, self.attributes, self.config.ridge))
@@ -254,9 +254,9 @@ class Learner(Recordable):
         """Warnings about scores near chance level."""
         if scores["zsl_top1"] > 1.5 * scores["chance"]:
             return []
-        which = "Classes" if scores.get("classes_learned") else "Classes never seen"
+        which = "Classes" if scores.get("classes_learned") else "Unseen classes"
         return [
-            f"{which} are recognised hardly better than by chance "
+            f"{which} are recognised hardly above chance level "
             f"({scores['zsl_top1']:.1f} % against {scores['chance']:.1f} %). Train longer, or try "
             "another --lr."
         ]

@@ -51,8 +51,8 @@ class Settings:
                 raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
         if self.local_each and self.local == "none":
             raise PolymodalError(
-                "--local-each says how the places of the local loss are compared: give --local "
-                "attributes or --local labels too."
+                "--local-each is an option of the local loss: give --local attributes or --local "
+                "labels too."
             )
         if not self.local_weight >= 0:
             raise PolymodalError(f"local_weight must be 0 or more, not {self.local_weight}.")

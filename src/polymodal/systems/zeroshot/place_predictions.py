@@ -99,6 +99,6 @@ def learned_from(system: Learner, splits: Mapping[str, Dataset]) -> Dataset:
         if split.fingerprint == system.learned.get("train"):
             return split
     raise PolymodalError(
-        "None of these splits is the one that the model learned from, to whose images prototypes are "
-        f"fitted; found {', '.join(splits)}. Give the data that it was trained on."
+        "None of these splits is the training split of the model, which prototypes are fitted to; "
+        f"found {', '.join(splits)}. Give the data that it was trained on."
     )

@@ -182,5 +182,5 @@ def check(
     for what, numbers in (("features", features), ("attributes", attributes)):
         if not numbers.isfinite().all():
             raise PolymodalError(
-                f"Some {what} are not finite numbers. Mend them before fitting prototypes."
+                f"Some {what} are not finite numbers. Correct them before fitting prototypes."
             )

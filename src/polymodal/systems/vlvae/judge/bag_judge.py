@@ -40,7 +40,7 @@ class BagJudge(Judge):
         """A warning if the loss per word stays at chance level."""
         if loss < 0.99 * math.log(2):
             return None
-        return f"The judge tosses coins: the loss of a word is {loss:.2f}. Try another --lr."
+        return f"The judge is at chance level: the loss per word is {loss:.2f}. Try another --lr."
 
     @torch.no_grad()
     def probabilities(self, pictures: Shaped[Tensor, "b 3 h w"]) -> Float[Tensor, "b v"]:
@@ -84,8 +84,8 @@ class BagJudge(Judge):
         if not ill:
             return []
         return [
-            f"The judge hardly tells pictures of {', '.join(ill)} from others (balanced accuracies "
-            f"below {GUESS:g} %), so its word on them is worth little. Train longer, or on more pictures."
+            f"The judge hardly recognises {', '.join(ill)} (balanced accuracies below {GUESS:g} %), so its "
+            "scores of these words are unreliable. Train longer, or on more images."
         ]
 
     def protocol(self) -> dict[str, Any]:

@@ -41,9 +41,9 @@ class PlaceJudge(Judge):
         found = Seen(dataset, self.words)
         if found.places.shape[2] != self.reader.objects:
             raise PolymodalError(
-                f"This judge was trained where the places of {self.reader.objects} objects are known, and "
-                f"of these data {found.places.shape[2]} are. Ask it about a world such as two-objects, or "
-                "about pictures by judge.correctness."
+                f"This judge was trained with the positions of {self.reader.objects} objects, but these data "
+                f"give those of {found.places.shape[2]}. Evaluate it on a world such as two-objects, or "
+                "use judge.correctness on images."
             )
         return found
 
@@ -62,8 +62,8 @@ class PlaceJudge(Judge):
         if self.global_step < 2 * self.config.warmup or loss < 0.99 * self.chance:
             return None
         return (
-            f"The judge guesses: the loss of a word is {loss:.2f}, and picking any of its place gives "
-            f"{self.chance:.2f}. Try another --lr."
+            f"The judge is at chance level: the loss per word is {loss:.2f}, and a random word of its "
+            f"position gives {self.chance:.2f}. Try another --lr."
         )
 
     @torch.no_grad()
@@ -126,9 +126,9 @@ class PlaceJudge(Judge):
         if not ill:
             return []
         return [
-            f"The judge does not read {', '.join(ill)} rightly in more than {ENOUGH:g} % of real "
-            "pictures, so its word on generated ones is worth little. Train longer, on more or larger "
-            "pictures, or with a larger --width."
+            f"The judge does not read {', '.join(ill)} correctly in more than {ENOUGH:g} % of real "
+            "images, so its scores of generated ones are unreliable. Train longer, on more or larger "
+            "images, or with a larger --width."
         ]
 
     def protocol(self) -> dict[str, Any]:
