@@ -25,7 +25,7 @@ from torch.utils.data import Dataset
 
 from polymodal.data.drawn import birds
 from polymodal.systems.zeroshot import cmdim
-from polymodal.systems.zeroshot.class_examples import PartnerBatch, Pictured
+from polymodal.systems.zeroshot.class_examples import ClassExamples, PartnerBatch
 from polymodal.training.fitting import record_steps
 from polymodal.training.system import Clock
 from polymodal.training.training_config import Training
@@ -38,7 +38,7 @@ TARGET = 4.0
 class Held(Dataset):
     """Pictures in the host's memory, each with its class and a partner of it, one by one."""
 
-    def __init__(self, pictured: Pictured, pictures: Tensor, labels: Tensor) -> None:
+    def __init__(self, pictured: ClassExamples, pictures: Tensor, labels: Tensor) -> None:
         self.pictured, self.pictures, self.labels = pictured, pictures, labels
 
     def __len__(self) -> int:
@@ -49,7 +49,7 @@ class Held(Dataset):
         return self.pictures[index], self.labels[index], self.pictures[int(partner)]
 
 
-def loaded(resident: Pictured, options: argparse.Namespace) -> Iterator[PartnerBatch]:
+def loaded(resident: ClassExamples, options: argparse.Namespace) -> Iterator[PartnerBatch]:
     """The same pictures from a DataLoader over the host's memory."""
     every = resident.block(np.arange(len(resident))).to("cpu")
     held = Held(resident, every.images.contiguous(), every.labels)
@@ -79,7 +79,7 @@ def steps_of(options: argparse.Namespace) -> dict[str, Callable[[], None]]:
 
 
 def step_of(
-    system: Any, name: str, resident: Pictured, options: argparse.Namespace
+    system: Any, name: str, resident: ClassExamples, options: argparse.Namespace
 ) -> Callable[[], None]:
     """A step of a learner on its own batches."""
     system.clock = Clock(0, 1000)

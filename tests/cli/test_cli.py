@@ -130,8 +130,10 @@ def test_every_setting_has_its_docstring_as_help(capsys):
     assert stopped.value.code == 0
     printed = flat(capsys.readouterr().out)
     assert "--margin FLOAT α of the hinge loss. (default: 0.2)" in printed
-    assert "Steps between checkpoints; a kill loses at most so many, or one minute." in printed
-    assert "The run directory to make, or to go on with. (required)" in printed
+    assert (
+        "Steps between checkpoints; a kill loses at most this many steps, or one minute." in printed
+    )
+    assert "Run directory to create or resume. (required)" in printed
 
 
 def test_flags_go_over_the_config_file(tmp_path):

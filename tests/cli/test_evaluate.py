@@ -47,8 +47,8 @@ def test_strange_words_and_another_size_are_told(run, tmp_path, capsys):
     assert main(["evaluate", str(run), "--data", f"folder:{other},size=48"]) == 0
     told = flat(capsys.readouterr().err)
     # half of the captions have six words, the others two, one of which is new
-    assert "12.5 % of the words in the captions of test were never met in training" in told
-    assert "The pictures are 48×48, but the model was trained on 32×32" in told
+    assert "12.5 % of the words in the captions of test are not in the vocabulary of" in told
+    assert "The images are 48×48, but the model was trained on 32×32" in told
     assert "Add ',size=32' to --data" in told
 
 

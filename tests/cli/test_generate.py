@@ -161,7 +161,7 @@ def test_probabilities_are_those_of_the_words_said(run, squares, capsys):
         (["caption", "RUN", "none.png"], "There is no image at none.png"),
         (["caption", "RUN", "FULL/file"], "this is no image, or one of another format"),
         (["caption", "VSE", "IMAGE"], "is a run of vse, which cannot caption. Make one that can"),
-        (["caption", "BOTH", "IMAGE"], "infers from both, so it cannot say what a picture alone"),
+        (["caption", "BOTH", "IMAGE"], "infers from both, so it cannot caption an image alone"),
     ],
 )
 def test_mistakes_are_one_plain_message(arguments, message, run, places, squares, capsys):
@@ -187,7 +187,7 @@ def test_help_teaches(capsys):
         printed = capsys.readouterr().out
         assert f"usage: polymodal {verb} [-h] {usage}" in printed
         assert f"polymodal {verb} vlvae-two-objects" in printed
-        assert "A run directory, or the name of a shipped model." in flat(printed)
+        assert "Run directory, or name of a shipped model." in flat(printed)
 
 
 def test_help_lists_the_words_of_two_objects():

@@ -71,9 +71,7 @@ def test_features_give_way_to_their_encoder(squares, vit, tmp_path):
 
 
 def test_another_system_and_no_run(run, tmp_path):
-    with pytest.raises(
-        PolymodalError, match="names a run of vse, but this is to be one of gaussian"
-    ):
+    with pytest.raises(PolymodalError, match="names a run of vse, but this run trains gaussian"):
         parse("gaussian", ["--data", "scenes", "--run", "r", "--init", str(run)])
     with pytest.raises(PolymodalError, match="--init needs a run directory"):
         parse("vse", ["--data", "scenes", "--run", "r", "--init"])

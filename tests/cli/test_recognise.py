@@ -55,7 +55,7 @@ def test_only_what_may_be_is_named(pictures, capsys):
         ([MODEL], "Name a picture at least: polymodal recognise RUN image.png"),
         ([MODEL, "none.png"], "There is no image at none.png"),
         ([MODEL, "a.png", "--among", "dodo"], "Unknown class 'dodo'."),
-        ([MODEL, "a.png", "--among", "dodo", "--unseen"], "--among and --unseen both say"),
+        ([MODEL, "a.png", "--among", "dodo", "--unseen"], "--among and --unseen both choose"),
         ([MODEL, "a.png", "--first", "0"], "first must be 1 or more, not 0"),
         (
             ["SQUARES", "a.png"],

@@ -172,7 +172,7 @@ def test_a_collapsed_hinge_is_named_in_a_real_training(squares, tmp_path, monkey
     monkeypatch.setattr(Retrieval, "training_step", collapsed)
     train_squares(squares, tmp_path, max_steps=8)
     printed = " ".join(capsys.readouterr().err.split())
-    assert printed.count("every image and caption has landed on one point") == 1
+    assert printed.count("all images and captions have the same embedding") == 1
     assert "At step 5:" in printed
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 INTRODUCTION = """\
-Polymodal learns from images and words together, and says how sure it is.
+Polymodal trains models of images and text, and reports how certain they are.
 
 usage: polymodal VERB [--help] ...
 
@@ -15,19 +15,19 @@ usage: polymodal VERB [--help] ...
 
 EXAMPLES = """
 First steps
-  polymodal demo                                     a model in minutes, and a page about it
-  polymodal data show scenes --out scenes.png        look at an embedded world
+  polymodal demo                                     train a model in minutes, with a report
+  polymodal data show scenes --out scenes.png        look at a synthetic dataset
   polymodal train vse --data scenes,size=48,train=1000,val=200,test=200 --negatives sum --lr 1e-3 \\
       --embed-dim 128 --hidden 128 --convnet-width 16 --max-steps 500 --run runs/a
-                                                     train; killed, the same command goes on
-  polymodal evaluate runs/a                          score a run again
-  polymodal index runs/a --out indexes/a             embed its test images, to be searched
-  polymodal search indexes/a "a red cube"            find them by a text, and say how sure
-  polymodal train vse --data folder:PHOTOS --run runs/b       your own images and captions
+                                                     train; repeat the command to resume
+  polymodal evaluate runs/a                          compute the scores of a run
+  polymodal index runs/a --out indexes/a             embed its test images for search
+  polymodal search indexes/a "a red cube"            search them by text, with a confidence
+  polymodal train vse --data folder:PHOTOS --run runs/b       train on your own images and captions
   polymodal generate runs/v --text "large red metal cube left small blue rubber sphere"
-                                                     pictures of a text, by a VLVAE
-  polymodal recognise cmdim-birds bird.png --unseen  classes that it had no images of, by attributes
-  polymodal diagnose runs/c --data birds,size=64     whether features are made of attributes, and where
+                                                     images from text, by a VLVAE
+  polymodal recognise cmdim-birds bird.png --unseen  recognise classes without training images
+  polymodal diagnose runs/c --data birds,size=64     measure locality and compositionality
 
 `polymodal VERB --help` explains a verb.
 """
@@ -117,12 +117,12 @@ def ask_about_pictures(
         ],
         options: Annotated[how, tyro.conf.arg(name="")],  # type: ignore[valid-type]
     ) -> None:
-        """Ask about pictures.
+        """Ask about images.
 
         Args:
-            run: A run directory, or the name of a shipped model.
+            run: Run directory, or name of a shipped model.
             images: Image files.
-            options: How to.
+            options: Options.
         """
         if not images:
             raise PolymodalError(f"Name a picture at least: polymodal {verb} RUN image.png")

@@ -1,29 +1,29 @@
-"""Say in words what pictures show, by a trained model, and how sure it is of each word."""
+"""Caption images with a trained model, with a probability for each word."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 HELP = """\
-Say in words what pictures show, a line a picture, by a trained model.
+Caption images with a trained model, one line per image.
 
   polymodal caption vlvae-two-objects image.png
   polymodal caption runs/v *.png --probabilities
 
-RUN is the directory of a run of `polymodal train vlvae`, or vlvae-two-objects, which comes with Polymodal. Pictures are read as those of the run's data were: their centre square, resized.
+RUN is a run directory of `polymodal train vlvae`, or the shipped model vlvae-two-objects. Images are preprocessed as the run's data: the centre square, resized.
 
-A probability is that of a word given the picture and the words before it. It is about one half where two words are as true: which object is said first, and by which relation. It is worth nothing for pictures unlike those of the run's data, which a model is as sure about.
+A probability is that of a word given the image and the words before it. It is about one half where two words are equally true: which object comes first, and which relation is used. It has no meaning for images unlike the run's data: the model is just as certain about them.
 """  # noqa: E501 (tyro breaks the lines)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Caption:
-    """How to say it."""
+    """Options of captioning."""
 
     probabilities: bool = False
-    """Say after each word how probable it was."""
+    """Print the probability of each word after it."""
     device: str = "cpu"
-    """Where to compute, for instance cuda."""
+    """Device to compute on, for instance cuda."""
 
 
 def main(arguments: list[str]) -> None:

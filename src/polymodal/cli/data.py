@@ -1,4 +1,4 @@
-"""Draw an embedded world to disk, look at any dataset, or take pictures out of it."""
+"""Render a synthetic dataset to disk, show any dataset, or export its images."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from polymodal.data.records import Dataset
 
 HELP = """\
-Draw an embedded world to disk, look at any dataset, or take pictures out of it.
+Render a synthetic dataset (a world) to disk, show any dataset, or export its images.
 
 usage: polymodal data draw WORLD --count N --out DIR
        polymodal data show WORLD|DIR|folder:PATH --out sheet.png
@@ -19,7 +19,7 @@ usage: polymodal data draw WORLD --count N --out DIR
 worlds
 {worlds}
 Options follow the name: scenes,size=64,seed=1,objects=2-4,overlap=yes,hold_out=purple cylinder
-Zero-shot datasets: cub:PATH, awa2:PATH or sun:PATH, then ,splits=PATH, the folder of xlsa17 for it
+Zero-shot datasets: cub:PATH, awa2:PATH or sun:PATH, followed by ,splits=PATH, their xlsa17 folder
 """
 
 
@@ -52,12 +52,12 @@ def draw(
     out: Path,
     count: int | None = None,
 ) -> None:
-    """Draw a world into a folder: memory-mapped, checked by hash; killed, the same command goes on.
+    """Render a world into a folder: memory-mapped, checked by hash; repeat the command to resume.
 
     Args:
-        world: scenes, two-objects or one-object, then options as ,name=value.
-        out: The folder to make, or to go on with.
-        count: Images in all, shared among the splits as they are by default.
+        world: scenes, two-objects or one-object, followed by options as ,name=value.
+        out: Folder to create or resume.
+        count: Total number of images, divided among the splits in their default proportions.
     """
     from polymodal.base.errors import PolymodalError
     from polymodal.base.progress import say
@@ -67,8 +67,8 @@ def draw(
     name, options = parse(world)
     if name == "birds":
         raise PolymodalError(
-            "birds are drawn whenever they are asked for, so that there is nothing to keep. "
-            "Give --data birds to what uses them; for pictures, `polymodal data export birds "
+            "birds are rendered whenever they are used, so they are not saved. Use --data birds "
+            "directly. For image files: `polymodal data export birds "
             f"--split test --count 9 --out {out}`."
         )
     if count is not None and count < 1:
@@ -87,14 +87,14 @@ def show(
     count: int = 12,
     skip_bad: bool = False,
 ) -> None:
-    """Write a contact sheet: pictures with their boxes, where they are known, and captions.
+    """Write a contact sheet: images with their captions and, if known, their boxes.
 
     Args:
-        data: A world with its options, the folder of a drawn set, or folder:PATH.
-        out: The PNG file to write.
+        data: A world with its options, the folder of a rendered world, or folder:PATH.
+        out: PNG file to write.
         split: train, val, test or composition.
-        count: How many pictures.
-        skip_bad: Leave out bad records of a folder.
+        count: Number of images.
+        skip_bad: Skip bad records of a folder.
     """
     from polymodal.base.progress import say
     from polymodal.views.contact_sheet import contact_sheet
@@ -111,15 +111,16 @@ def export(
     count: int = 12,
     skip_bad: bool = False,
 ) -> None:
-    """Write pictures of a dataset as PNG files with a captions.csv; those of a class into a folder of its
-    name. `folder:OUT` reads them as data.
+    """Write images of a dataset as PNG files with a captions.csv, in one folder per class. `folder:OUT`
+    reads them as data.
 
     Args:
-        data: A world with its options, the folder of a drawn set, folder:PATH or cub:PATH,splits=PATH.
-        out: The folder to write into; it must not be there, or be empty.
-        split: train, val, test or another that the data have.
-        count: How many pictures, drawn by chance, the same every time.
-        skip_bad: Leave out bad records of a folder.
+        data: A world with its options, the folder of a rendered world, folder:PATH or
+            cub:PATH,splits=PATH.
+        out: Folder to write into; it must be new or empty.
+        split: train, val, test or another split of the data.
+        count: Number of images, a random sample that is the same every time.
+        skip_bad: Skip bad records of a folder.
     """
     import numpy as np
 

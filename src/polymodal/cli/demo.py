@@ -1,4 +1,4 @@
-"""Draw scenes, train a retrieval model, ask it three things and write a page about it, in minutes."""
+"""Train a retrieval model on rendered scenes, search with it, and write a report, in minutes."""
 
 from pathlib import Path
 
@@ -7,10 +7,10 @@ def main(arguments: list[str]) -> None:
     import tyro
 
     def run_demo(run: Path = Path("runs/demo")) -> None:
-        """Draw scenes, train a retrieval model, ask it three things and write a page about it.
+        """Train a retrieval model on rendered scenes, ask three queries, and write a report.
 
         Args:
-            run: Where to leave the run and its report.html; killed, the same command goes on.
+            run: Directory of the run and its report.html; repeat the command to resume.
         """
         from polymodal.studies.demo import demo
 

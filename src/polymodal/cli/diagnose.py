@@ -1,4 +1,4 @@
-"""Say what image encoders hold: attributes, parts, and where; runs, or any backbone."""
+"""Measure the locality and compositionality of image encoders: runs, or any backbone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,31 +17,33 @@ Measure = Literal["zeroshot", "tre", "parts", "heatmaps", "ratio"]
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnose:
-    """How to measure."""
+    """Options of the measures."""
 
     data: str | None = None
-    """What to measure on, named as in `polymodal train`; by default the data of the run."""
+    """Data to measure on, named as in `polymodal train`; by default those of the run."""
     out: Path | None = None
-    """A folder for diagnosis.json, report.html and heatmaps.png, by default diagnosis/NAME; of several
-    encoders each has one in it, beside comparison.html, by default in diagnosis."""
+    """Folder for diagnosis.json, report.html and heatmaps.png; by default diagnosis/NAME. With
+    several encoders: a folder with one such folder each and comparison.html; by default
+    diagnosis."""
     measures: tuple[Measure, ...] = ()
-    """Only these; by default all that the data allow."""
+    """Only these measures; by default all that the data allow."""
     fit: str = "train"
-    """The split that prototypes, probes and the like are fitted to."""
+    """Split that prototypes and probes are fitted on."""
     test: str = "test"
-    """The split that is measured."""
+    """Split that is measured."""
     images: int = 6000
-    """Images of either at most. TRE ratios fall with fewer to fit to: compare equal counts only."""
+    """Maximum number of images of each split. TRE ratios fall with fewer images: compare only equal
+    counts."""
     pairs: int = 20_000
-    """Pairs of images that the parts ratio is taken over."""
+    """Number of image pairs for the parts ratio."""
     steps: int = 1000
-    """Steps in which heatmaps, and probes of parts, are fitted."""
+    """Steps of the fit of heatmaps and of part probes."""
     untrained: bool = False
-    """Set beside each run its architecture with fresh weights: what is owed to learning is the rest."""
+    """Measure also each run's architecture with random weights; the difference is due to training."""
     skip_bad: bool = False
-    """Leave out bad records of a folder."""
+    """Skip bad records of a folder."""
     device: str = "cpu"
-    """Where to compute, for instance cuda."""
+    """Device to compute on, for instance cuda."""
 
 
 def main(arguments: list[str]) -> None:
@@ -53,11 +55,11 @@ def main(arguments: list[str]) -> None:
         ],
         options: Annotated[Diagnose, tyro.conf.arg(name="")],
     ) -> None:
-        """Say what image encoders hold: whether features are made of attributes, and which part is where.
+        """Measure the locality and compositionality of image encoders.
 
         Args:
             encoders: Run directories, shipped models, or folders of transformers models.
-            options: How to measure.
+            options: Options.
         """
         report(encoders, options)
 

@@ -1,4 +1,4 @@
-"""Print versions, devices, threads and extras: the first thing to look at, or to send with a question."""
+"""Print versions, devices, threads and extras, for example for a bug report."""
 
 import importlib.util
 import os

@@ -1,4 +1,4 @@
-"""Score a run on a split of its own data, or of other data."""
+"""Compute the scores of a run on a split of its own data, or of other data."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -7,21 +7,22 @@ from typing import Annotated, Any
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluate:
-    """Score a run on a split of its own data, or of other data."""
+    """Options of the evaluation."""
 
     data: str | None = None
-    """Other data than the run was trained on, named as in `polymodal train`."""
+    """Other data than the run's own, named as in `polymodal train`."""
     features: Path | None = None
-    """Features of those data."""
+    """Features of these data."""
     split: str | None = None
-    """train, val, test, or what else the data have: composition where a world holds combinations out,
-    trainval and test_seen for zero-shot learning; by itself test, or val where there is no test."""
+    """train, val, test, or another split of the data: composition for a world with held-out
+    combinations, trainval and test_seen for zero-shot learning. By default test, or val if there
+    is no test split."""
     skip_bad: bool = False
-    """Leave out bad records of a folder."""
+    """Skip bad records of a folder."""
     device: str = "cpu"
-    """Where to compute, for instance cuda."""
+    """Device to compute on, for instance cuda."""
     out: Path | None = None
-    """A file for the scores: .json, with their protocol, or .csv, a row a split and metric."""
+    """File for the scores: .json with their protocol, or .csv with one row per split and metric."""
 
 
 def main(arguments: list[str]) -> None:
@@ -31,11 +32,11 @@ def main(arguments: list[str]) -> None:
         run: Annotated[Path, tyro.conf.Positional],
         options: Annotated[Evaluate, tyro.conf.arg(name="")],
     ) -> None:
-        """Score a run on a split of its own data, or of other data.
+        """Compute the scores of a run on a split of its own data, or of other data.
 
         Args:
-            run: The run directory, or the name of a shipped model.
-            options: What to score it on.
+            run: Run directory, or name of a shipped model.
+            options: Options.
         """
         from polymodal.base.progress import say
         from polymodal.base.tables import scores_table
@@ -107,14 +108,14 @@ def remarks(run: Path, found: dict[str, Any]) -> list[str]:
     unknown = scores.get("unknown_words", 0.0)
     if unknown:
         told.append(
-            f"{unknown:.1f} % of the words in the captions of {split} were never met in training: "
-            "the model reads each as the same unknown word."
+            f"{unknown:.1f} % of the words in the captions of {split} are not in the vocabulary of "
+            "the training split: the model reads each as <unk>."
         )
     size = Run(models.find(run)).learned.get("size")
     now = found["protocol"].get("pictures", "").partition(":")[0]
     if size and now and now != f"{size}×{size}":
         told.append(
-            f"The pictures are {now}, but the model was trained on {size}×{size}, so things look "
-            f"larger or smaller to it. Add ',size={size}' to --data to score it as it was trained."
+            f"The images are {now}, but the model was trained on {size}×{size}, so objects "
+            f"appear larger or smaller. Add ',size={size}' to --data to evaluate at the training size."
         )
     return told

@@ -1,4 +1,4 @@
-"""Compute image features once, so that training with a frozen encoder need not run it again."""
+"""Compute image features once, for training with a frozen encoder."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,18 +7,18 @@ from typing import Annotated
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureOptions:
-    """Compute image features once."""
+    """Options of the features."""
 
     out: Path
-    """The features folder to make, or to go on with; give it to `polymodal train --features`."""
+    """Features folder to create or resume, for `polymodal train --features`."""
     encoder: str = "efficientnet-lite0"
     """efficientnet-lite0, or a transformers model: hub id or folder."""
     batch_size: int = 32
-    """Pictures at once."""
+    """Batch size."""
     device: str = "cpu"
-    """Where to compute, for instance cuda."""
+    """Device to compute on, for instance cuda."""
     skip_bad: bool = False
-    """Leave out bad records of a folder."""
+    """Skip bad records of a folder."""
 
 
 def main(arguments: list[str]) -> None:
@@ -28,11 +28,11 @@ def main(arguments: list[str]) -> None:
         data: Annotated[str, tyro.conf.Positional],
         options: Annotated[FeatureOptions, tyro.conf.arg(name="")],
     ) -> None:
-        """Compute image features once; killed, the same command goes on.
+        """Compute image features once; repeat the command to resume.
 
         Args:
-            data: The dataset, named as in `polymodal train`.
-            options: How.
+            data: Dataset, named as in `polymodal train`.
+            options: Options.
         """
         from polymodal.base.progress import say
         from polymodal.runs import jobs

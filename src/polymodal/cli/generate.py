@@ -1,4 +1,4 @@
-"""Draw pictures of what a text says, or pictures and texts from nothing, by a trained model."""
+"""Generate images from text, or images and texts together, with a trained model."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from polymodal.views.picture_sheet import Row
 
 HELP = """\
-Draw pictures of what a text says, or pictures and texts from nothing, by a trained model.
+Generate images from text, or images and texts together, with a trained model.
 
   polymodal generate vlvae-two-objects --text "large red metal cube left small blue rubber sphere"
   polymodal generate vlvae-two-objects --count 16 --out pairs.png
 
-RUN is the directory of a run of `polymodal train vlvae`, or vlvae-two-objects, which comes with Polymodal. The texts of two-objects are nine words: the size, colour, material and shape of one object, where it stands seen from the other, and the same of the other.
+RUN is a run directory of `polymodal train vlvae`, or the shipped model vlvae-two-objects. A text of two-objects has nine words: size, colour, material and shape of one object, its position relative to the other, and size, colour, material and shape of the other.
 
   small large
   cyan red gray blue yellow purple brown green
@@ -34,34 +34,34 @@ def main(arguments: list[str]) -> None:
 
     @dataclass(frozen=True, kw_only=True)
     class Generate:
-        """What to draw."""
+        """Options of the generation."""
 
         text: many[tuple[str, ...]] = ()
-        """What the pictures are to show; give the flag again for another row. Without it pictures
-        and texts are drawn together, from nothing."""
+        """Text of the images; repeat the flag for more rows. Without it images and texts are
+        sampled together."""
         count: int = 8
-        """Pictures of each text."""
+        """Number of images per text."""
         out: str = "sheet.png"
-        """A PNG file for a sheet, or a folder, as pictures/, for single pictures and a captions.csv."""
+        """PNG file for one sheet, or a folder, as pictures/, for single images and a captions.csv."""
         by: Literal["aggregate", "true"] | None = None
-        """With --text: z from q_agg(z|y), what images of the text look like to the model (the
-        default), or from q_true(z|y), the posterior of the text itself."""
+        """With --text: sample z from q_agg(z|y), the aggregate posterior of the images of the text
+        (the default), or from q_true(z|y), the posterior of the text."""
         prior: Literal["aggregate", "normal"] | None = None
-        """Without --text: z from the aggregate prior q(z) (the default), or from N(0, I)."""
+        """Without --text: sample z from the aggregate prior q(z) (the default), or from N(0, I)."""
         seed: int = 0
-        """Another seed, other pictures; the same with the same count, the same."""
+        """Random seed; the same seed and count give the same images."""
         device: str = "cpu"
-        """Where to compute, for instance cuda."""
+        """Device to compute on, for instance cuda."""
 
     def generate(
         run: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")],
         options: Annotated[Generate, tyro.conf.arg(name="")],
     ) -> None:
-        """Draw pictures.
+        """Generate images.
 
         Args:
-            run: A run directory, or the name of a shipped model.
-            options: What to draw.
+            run: Run directory, or name of a shipped model.
+            options: Options.
         """
         draw(run, **vars(options))
 

@@ -1,4 +1,4 @@
-"""Embed a run's images or captions once, so that they can be searched; killed, the same command goes on."""
+"""Embed the images or captions of a run once for search; repeat the command to resume."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -7,22 +7,22 @@ from typing import Annotated, Any, Literal
 
 @dataclass(frozen=True, kw_only=True)
 class Indexing:
-    """What to index and where to leave it."""
+    """What to index."""
 
     out: Path
-    """The folder of the index to make, or to go on with."""
+    """Index folder to create or resume."""
     data: str | None = None
-    """Other data than the run was trained on, named as in `polymodal train`."""
+    """Other data than the run's own, named as in `polymodal train`."""
     features: Path | None = None
-    """Features of those data."""
+    """Features of these data."""
     split: tuple[str, ...] = ("test",)
-    """Which splits."""
+    """Splits to index."""
     items: Literal["images", "captions"] = "images"
-    """What is to be found."""
+    """Items to index."""
     skip_bad: bool = False
-    """Leave out bad records of a folder."""
+    """Skip bad records of a folder."""
     device: str = "cpu"
-    """Where to compute, for instance cuda."""
+    """Device to compute on, for instance cuda."""
 
 
 def main(arguments: list[str]) -> None:
@@ -37,12 +37,12 @@ def main(arguments: list[str]) -> None:
         options: Annotated[Indexing, flat],
         settings: Annotated[Settings, flat],
     ) -> None:
-        """Embed a run's images or captions once, so that they can be searched.
+        """Embed the images or captions of a run once for search.
 
         Args:
-            run: The run directory.
+            run: Run directory.
             options: What to index.
-            settings: How it is searched.
+            settings: How to search.
         """
         from polymodal.runs.index_building import index_run
 

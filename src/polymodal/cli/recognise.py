@@ -1,33 +1,33 @@
-"""Name the class that pictures show, also one that had no training images, by a trained model."""
+"""Classify images with a trained model, including classes without training images."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 HELP = """\
-Name the likeliest classes of pictures, a line a picture, with the cosine of each class's prototype.
+Print the most likely classes of images, one line per image, with the cosine of each class's prototype.
 
   polymodal recognise cmdim-birds bird.png --unseen
   polymodal recognise runs/birds *.jpg --among "001.Black_footed_Albatross" "002.Laysan_Albatross"
 
-RUN is the directory of a run of `polymodal train fc` or of another learner of features, or cmdim-birds, which comes with Polymodal. Pictures are read as those of the run's data were: their centre square, resized.
+RUN is a run directory of `polymodal train fc` or another zero-shot system, or the shipped model cmdim-birds. Images are preprocessed as the run's data: the centre square, resized.
 
-Any class with attributes can be named, whether it had training images or not; but where all may be, those that had are nearly always preferred. Say what is possible: --among NAME ..., or --unseen for the classes that had none.
+Every class with attributes is a candidate, with or without training images. But among all classes the model nearly always prefers those with training images. So restrict the candidates: --among NAME ..., or --unseen for the classes without training images.
 """  # noqa: E501 (tyro breaks the lines)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recognise:
-    """What may be named."""
+    """Candidate classes."""
 
     among: tuple[str, ...] = ()
-    """The classes that are possible; all by default."""
+    """Candidate classes; by default all."""
     unseen: bool = False
-    """Name only classes that had no training images."""
+    """Only classes without training images."""
     first: int = 3
-    """How many of the likeliest to name."""
+    """Number of classes to print per image."""
     device: str = "cpu"
-    """Where to compute, for instance cuda."""
+    """Device to compute on, for instance cuda."""
 
 
 def main(arguments: list[str]) -> None:
@@ -50,7 +50,9 @@ def tell(
     from polymodal.runs.loading import load_for
 
     if among and unseen:
-        raise PolymodalError("--among and --unseen both say what is possible: give one of them.")
+        raise PolymodalError(
+            "--among and --unseen both choose the candidate classes: give one of them."
+        )
     system = load_for("recognise", run, device)
     if unseen and not system.unseen:
         raise PolymodalError("This model had training images of all classes. Leave --unseen out.")

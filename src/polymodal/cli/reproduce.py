@@ -1,52 +1,52 @@
-"""Make a table of the seed documents again: every recipe × seeds, the paper's figures beside ours."""
+"""Reproduce a table of the papers: every recipe × seeds, next to the paper's figures."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 HELP = """\
-Make a table of the seed documents again; killed, the same command goes on.
+Reproduce a table or figure of the papers; repeat the command to resume.
 
 usage: polymodal reproduce STUDY [--data DATA] [--rows PATTERN ...] [--missing] [--seeds SEED ...]
                                  [--processes N] [--quick] [--small] [--help] ...
 
 studies
 {studies}
---rows 'basic/FC*' makes some rows alone, --missing those that the result file lacks, --seeds 0 trains
-with one seed, --processes 12 trains so many rows at a time. `polymodal reproduce STUDY --help` lists
+--rows 'basic/FC*' runs only some rows, --missing those that the result file lacks. --seeds 0 uses
+one seed, --processes 12 trains twelve rows in parallel. `polymodal reproduce STUDY --help` lists
 every option."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reproduce:
-    """How to make it."""
+    """Options of a study."""
 
     data: tuple[str, ...] = ()
-    """The data, named as in `polymodal train`: one or several, in place of the study's own."""
+    """One or several datasets, named as in `polymodal train`; by default the study's own."""
     rows: tuple[str, ...] = ()
-    """Make these rows alone, such as 'basic/FC*' or '*(strong)', beside those in the result file."""
+    """Run only these rows, such as 'basic/FC*' or '*(strong)', and add them to the result file."""
     missing: bool = False
-    """Make only what the result file does not have, though the runs of the others be gone."""
+    """Run only the rows that the result file lacks, even if the runs of the others are deleted."""
     seeds: tuple[int, ...] = (0, 1, 2)
-    """Which seeds to train with; some rows take the first alone."""
+    """Seeds to train with; some rows use only the first."""
     quick: bool = False
-    """Prove the path in minutes: small models on a small world."""
+    """Quick test in minutes: small models on a small world."""
     small: bool = False
-    """On data of your own, small models that two cores can train in some minutes a row."""
+    """On your own data: small models that two cores can train in a few minutes per row."""
     at_scale: bool = False
-    """The paper's own sizes, rates and epochs, for as much data as it had."""
+    """The paper's own sizes, learning rates and epochs, for data of the paper's size."""
     folder: Path = Path("runs/reproduce")
-    """Where the runs go."""
+    """Folder of the runs."""
     out: Path | None = None
-    """The result file; by default beside the runs."""
+    """Result file; by default in the folder of the runs."""
     accelerator: Literal["auto", "cpu", "gpu"] = "auto"
-    """What to train on."""
+    """Device to train on."""
     processes: int = 1
-    """Rows to train at a time; a large GPU holds a dozen small models at once."""
+    """Rows to train in parallel; a large GPU can hold a dozen small models."""
     compile: bool = False
-    """Compile what is trained: slower to start, faster after."""
+    """Compile the models: slower to start, faster after."""
     chosen: Path | None = None
-    """An earlier result file, such as Table 1's: take the settings that it chose, try none again."""
+    """Earlier result file, such as Table 1's, whose chosen settings are used without a new search."""
 
 
 def main(arguments: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Print result files as tables, the papers' figures beside ours, or bring a page up to date."""
+"""Print result files as tables, next to the papers' figures, or update a page."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,13 +16,13 @@ def main(arguments: list[str]) -> None:
         markdown: bool = False,
         page: Path | None = None,
     ) -> None:
-        """Print result files as tables, mean ± spread over seeds, the papers' figures beside ours.
+        """Print result files as tables: mean ± standard deviation over seeds, next to the papers' figures.
 
         Args:
             files: Result files, results/SYSTEM/STUDY.json.
             metrics: Only these metrics; by default those of the study's table.
-            markdown: Print Markdown for a page.
-            page: Rewrite the tables of this page that name their result file, run from the root
+            markdown: Print Markdown.
+            page: Update the tables of this page that name their result file; run from the root
                 of the repository.
         """
         from polymodal.base.errors import PolymodalError

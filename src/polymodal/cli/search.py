@@ -1,4 +1,4 @@
-"""Find the images or captions of an index that fit a text or a picture, and say how sure that is."""
+"""Search an index with texts or images, with a confidence for each answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,28 +20,28 @@ def main(arguments: list[str]) -> None:
 
     @dataclass(frozen=True, kw_only=True)
     class Search:
-        """How to search."""
+        """Options of the search."""
 
         image: many[tuple[Path, ...]] = ()
-        """A picture to ask with; give the flag again for another."""
+        """Query image; repeat the flag for more."""
         k: Annotated[int | None, tyro.conf.arg(aliases=["-k"])] = None
-        """How many hits; by default ten, or all where there are fewer."""
+        """Number of hits; by default ten, or all if there are fewer."""
         where: many[tuple[str, ...]] = ()
-        """Only items whose metadata say so, as split=test; give the flag again for another key."""
+        """Only items with this metadata, as split=test; repeat the flag for another key."""
         json: Path | None = None
-        """A JSON file for the answers."""
+        """JSON file for the answers."""
         html: Path | None = None
-        """A page for the answers, with the pictures."""
+        """HTML page for the answers, with the images."""
         probes: int | None = None
-        """ivf: how many lists are searched, if not as when the index was built."""
+        """ivf: number of lists that are searched; by default as built."""
         effort: int | None = None
-        """hnsw: how widely is searched (efSearch), if not as when the index was built."""
+        """hnsw: search width (efSearch); by default as built."""
         oversample: int | None = None
-        """Candidates for each hit, if not as when the index was built."""
+        """Candidates per hit; by default as built."""
         run: Path | None = None
-        """Where the run of the index is, if it was moved."""
+        """Directory of the index's run, if it was moved."""
         device: str = "cpu"
-        """Where to compute, for instance cuda."""
+        """Device to compute on, for instance cuda."""
 
     def search(
         index: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="INDEX")],
@@ -50,12 +50,12 @@ def main(arguments: list[str]) -> None:
         ],
         options: Annotated[Search, tyro.conf.arg(name="")],
     ) -> None:
-        """Find what fits a text or a picture, and say how sure that is.
+        """Search an index with texts or images, with a confidence for each answer.
 
         Args:
-            index: The folder of the index.
-            queries: Texts to ask with.
-            options: How to search.
+            index: Index folder.
+            queries: Query texts.
+            options: Options.
         """
         answer(index, queries, **vars(options))
 

@@ -1,4 +1,4 @@
-"""Train a system on a dataset and leave a run; killed, the same command goes on."""
+"""Train a system on a dataset and write a run directory; repeat the command to resume."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -11,44 +11,43 @@ from polymodal.base.errors import unknown
 from polymodal.cli import listing
 
 HELP = """\
-Train a system on a dataset and leave a run directory.
+Train a system on a dataset and write a run directory.
 
 usage: polymodal train SYSTEM --data DATA --run DIR [--help] ...
 
 systems
 {systems}
 data
-  scenes | two-objects | one-object          an embedded world, drawn on first use;
+  scenes | two-objects | one-object          a synthetic dataset, rendered on first use;
                                              add ,size=64,train=2000,val=200,test=200,seed=1
-  birds                                      drawn birds: classes, attributes, parts; zero-shot
+  birds                                      rendered birds: classes, attributes, parts; zero-shot
   folder:PATH                                your images and captions; add ,size=128
-  cub:PATH | awa2:PATH | sun:PATH            a zero-shot dataset in its own files; add its splits,
-                                             ,splits=xlsa17/CUB, and if you like ,size=128,fold=1
-  DIR                                        a set drawn by `polymodal data draw`
+  cub:PATH | awa2:PATH | sun:PATH            a zero-shot dataset in its original files; add its splits,
+                                             ,splits=xlsa17/CUB, and optionally ,size=128,fold=1
+  DIR                                        a world rendered by `polymodal data draw`
 
-`polymodal train SYSTEM --help` lists every setting. A run that was killed goes on when the same
-command is given again, and ends with the same weights as if it had not been.
+`polymodal train SYSTEM --help` lists every setting. To resume a run that was killed, repeat the
+command. The final weights are those of an uninterrupted run.
 """
 
 
 @dataclass(frozen=True, kw_only=True)
 class Where:
-    """What to train on and where to leave it."""
+    """Data and run directory."""
 
     data: str
-    """scenes, two-objects, one-object, birds, folder:PATH, cub:PATH or the folder of a drawn set, then
-    ,name=value …"""
+    """scenes, two-objects, one-object, birds, folder:PATH, cub:PATH or the folder of a rendered
+    world, followed by ,name=value …"""
     run: Path
-    """The run directory to make, or to go on with."""
+    """Run directory to create or resume."""
     features: Path | None = None
-    """Image features that `polymodal features` computed, in place of the pictures."""
+    """Image features from `polymodal features`, used instead of the images."""
     init: Path | None = None
-    """A run to start from (the second phase of fine-tuning): its weights, and its model settings
-    where none are given."""
+    """Run to start from (for the second phase): its weights, and its model settings unless given."""
     parts: tuple[str, ...] = ()
-    """Parts of the model that other runs were trained for, each as PART=RUN; they stay as they are."""
+    """Parts of the model that other runs have trained, each as PART=RUN; they stay frozen."""
     skip_bad: bool = False
-    """Leave out bad records of a folder, and list them at the end, instead of stopping."""
+    """Skip bad records of a folder and list them at the end, instead of stopping."""
 
 
 def main(arguments: list[str]) -> None:
@@ -111,7 +110,7 @@ def parse(name: str, arguments: list[str]) -> tuple[Where, Any, Any]:
         command,
         args=arguments,
         prog=f"polymodal train {name}",
-        description=module.__doc__ + "\n--config FILE.yaml gives settings; flags go over them.",
+        description=module.__doc__ + "\n--config FILE.yaml gives settings; flags override them.",
         default=defaults(command, module.Config, Training, settings),
     )
     return parsed.where, parsed.model, parsed.training
@@ -145,7 +144,7 @@ def model_of(init: Path, name: str, kind: Any) -> dict[str, Any]:
     run = Run(init)
     if run.config["system"] != name:
         raise PolymodalError(
-            f"--init names a run of {run.config['system']}, but this is to be one of {name}: "
+            f"--init names a run of {run.config['system']}, but this run trains {name}: "
             "start from a run of the same system."
         )
     found = to_settings(from_settings(kind, run.config["model"], f"{init}/config.yaml"))

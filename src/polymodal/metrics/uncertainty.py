@@ -150,14 +150,14 @@ def collapse_symptom(found: dict[str, float]) -> str | None:
     low, high = found["at_low"], found["at_high"]
     if low > STUCK:
         return (
-            f"{low:.0%} of the variances sit at their lower bound: the model is as sure of everything "
-            "as it may be, and compares points. Try a smaller --low, --bound squash (which keeps "
+            f"{low:.0%} of the variances sit at their lower bound: the model is equally "
+            "certain of everything and compares points. Try a smaller --low, --bound squash (which keeps "
             "learning near a bound) or a higher --log-var-start."
         )
     if high > STUCK:
         return (
-            f"{high:.0%} of the variances sit at their upper bound: the model is as unsure of "
-            "everything as it may be. Try --bound squash (which keeps learning near a bound), a "
+            f"{high:.0%} of the variances sit at their upper bound: the model is equally "
+            "uncertain of everything. Try --bound squash (which keeps learning near a bound), a "
             "lower --log-var-start or a smaller --lr; a larger --high only if the recalls are good."
         )
     if low + high > STUCK:
@@ -169,7 +169,7 @@ def collapse_symptom(found: dict[str, float]) -> str | None:
     if found["log_det_std"] < STILL:
         return (
             f"The entropies do not vary (log det Σ by {found['log_det_std']:.1g} nats): the model is "
-            "equally sure of every item, so its uncertainty says nothing. Try a larger "
+            "equally certain of every item, so its uncertainty has no meaning. Try a larger "
             "--log-var-scale, more epochs or another similarity."
         )
     return None

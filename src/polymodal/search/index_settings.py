@@ -13,21 +13,23 @@ class Settings:
     """How an index is searched; what FAISS finds is scored again, exactly, from the embeddings."""
 
     kind: Kind = "exact"
-    """exact meets every item; by FAISS: flat likewise, but faster, ivf by lists, hnsw by a graph."""
+    """exact scores every item; with FAISS, flat does the same faster, ivf searches lists, hnsw a
+    graph."""
     oversample: int = 4
-    """Candidates that FAISS or Milvus gives for each hit that is wanted."""
+    """Candidates that FAISS or Milvus returns per hit."""
     lists: int | None = None
-    """ivf: how many lists; by default 4√count, of 39 items or more in the mean."""
+    """ivf: number of lists; by default 4√count, with at least 39 items per list on average."""
     probes: int = 32
-    """ivf: how many lists are searched."""
+    """ivf: number of lists that are searched."""
     links: int = 32
-    """hnsw: links an item."""
+    """hnsw: links per item."""
     building: int = 80
-    """hnsw: how widely links are looked for (efConstruction)."""
+    """hnsw: search width while the graph is built (efConstruction)."""
     effort: int = 128
-    """hnsw: how widely is searched (efSearch), at the least as many as there are candidates."""
+    """hnsw: search width (efSearch); at least the number of candidates."""
     store: str | None = None
-    """Where vectors are searched if not here: milvus:FILE.db or milvus:ADDRESS, #COLLECTION after it."""
+    """Milvus in place of this process: milvus:FILE.db or milvus:ADDRESS, optionally with
+    #COLLECTION."""
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

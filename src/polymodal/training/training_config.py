@@ -12,36 +12,37 @@ class Training:
     """How a run is trained: its budget, its batches, its hardware."""
 
     epochs: float = 30
-    """Passes over the training pairs."""
+    """Epochs over the training pairs."""
     max_steps: int | None = None
-    """Steps in all; takes the place of --epochs."""
+    """Total training steps; overrides --epochs."""
     batch_size: int = 128
-    """Pairs a step, over all processes together."""
+    """Batch size, over all processes together."""
     seed: int = 0
-    """What the weights, the order of the data, dropout and augmentation are drawn from."""
+    """Random seed of the weights, the order of the data, dropout and augmentation."""
     val_every: int | None = None
     """Steps between validations; by default one epoch."""
     checkpoint_every: int = 100
-    """Steps between checkpoints; a kill loses at most so many, or one minute."""
+    """Steps between checkpoints; a kill loses at most this many steps, or one minute."""
     clip: float = 2.0
-    """Largest norm of the gradient; 0 for no limit."""
+    """Maximum norm of the gradient; 0 for no clipping."""
     precision: Literal["32", "bf16"] = "32"
-    """Arithmetic of the training step: float32, or bfloat16 where it is safe. Evaluation is float32."""
+    """Precision of the training step: float32, or bfloat16 where it is safe. Evaluation uses
+    float32."""
     compile: bool = False
     """Compile the encoders with torch.compile: slower to start, faster after."""
     record: bool = False
-    """Record a step on a GPU and play it for every batch, compiled or not: for small models, which take
-    longer to tell a device of than to compute."""
+    """Capture the training step as a CUDA graph and replay it: for small models, whose kernel
+    launches take longer than their kernels. Works with and without --compile."""
     accelerator: Literal["auto", "cpu", "gpu"] = "auto"
-    """What to train on; auto takes a GPU where there is one."""
+    """Device to train on; auto uses a GPU if there is one."""
     devices: int = 1
-    """Processes, one a GPU (or several on the CPU); negatives are shared among them."""
+    """Number of processes, one per GPU, or several on the CPU; they share their negatives."""
     resident: bool = False
-    """Keep the whole training split on the device, pictures as uint8 (for small data)."""
+    """Keep the whole training split on the device, with images as uint8 (for small data)."""
     log_every: int = 10
     """Steps between points of the learning curves."""
     final: bool = False
-    """Learn from trainval and keep the last step: for zero-shot data, once val has chosen the budget."""
+    """Train on trainval and keep the last step: for zero-shot data, when the budget is chosen."""
 
     def __post_init__(self) -> None:
         counts = ("epochs", "batch_size", "checkpoint_every", "devices", "log_every")

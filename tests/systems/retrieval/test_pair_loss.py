@@ -86,7 +86,7 @@ def test_a_stuck_infonce_is_named():
     owner = torch.arange(8)
     shown = loss(torch.full((8, 8), 0.3), owner).item() / 8
     assert shown == pytest.approx(math.log(8))
-    assert "sits where guessing has it (2.08 a pair of such a batch)" in loss.symptom(shown)
+    assert "is at chance level (2.08 per pair at this batch size)" in loss.symptom(shown)
     assert "Try a larger --scale" in loss.symptom(shown)
     assert loss.symptom(0.9 * shown) is None
     assert loss.symptom(0.4) is None  # which is the hinge's
@@ -102,7 +102,7 @@ def test_guessing_is_less_costly_where_captions_share_images():
 def test_a_stuck_sigmoid_is_named():
     loss = PairLoss(Settings(loss="sigmoid", bias=-math.log(7)))
     shown = loss(torch.zeros(8, 8), torch.arange(8)).item() / 8
-    assert "tells no pair from another" in loss.symptom(shown)
+    assert "does not distinguish the pairs" in loss.symptom(shown)
     assert loss.symptom(1.1 * shown) is None
 
 

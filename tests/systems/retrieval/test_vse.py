@@ -256,7 +256,7 @@ def test_features_cannot_be_tuned(features):
 
 def test_only_a_collapse_is_a_symptom(system):
     assert "Try --warmup 500" in system.symptom(0.4)
-    assert "twice the margin (0.4 a pair)" in system.symptom(0.401)
+    assert "twice the margin (0.4 per pair)" in system.symptom(0.401)
     assert [system.symptom(loss) for loss in (0.0, 0.2, 0.39, 0.41, 5.0)] == [None] * 5
 
 

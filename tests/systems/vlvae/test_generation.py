@@ -219,8 +219,8 @@ def test_a_model_without_a_prior_says_what_to_do(splits):
 @pytest.mark.parametrize("infer_from", ["text", "both"])
 def test_a_model_that_sees_no_picture_alone_cannot_caption(splits, infer_from):
     system = tiny(splits["train"], infer_from=infer_from)
-    with pytest.raises(PolymodalError, match=f"This model infers from {infer_from}, so it cannot say "
-                       "what a picture alone shows. Train one with --infer-from image"):  # fmt: skip
+    with pytest.raises(PolymodalError, match=f"This model infers from {infer_from}, so it cannot "
+                       "caption an image alone. Train one with --infer-from image"):  # fmt: skip
         system.caption([np.zeros((16, 16, 3), np.uint8)])
 
 

@@ -263,21 +263,21 @@ def test_it_says_what_it_cannot_read(two, bags):
     scores = {f"accuracy_{name}": 99.0 for name in NINE} | {"least_accuracy": 99.0}
     assert judge.symptoms(scores) == []
     (symptom,) = judge.symptoms(scores | {"accuracy_shape": 97.95, "accuracy_size": 98.0})
-    assert "does not read size (98.0 %), shape (98.0 %) rightly in more than 98 %" in symptom
+    assert "does not read size (98.0 %), shape (98.0 %) correctly in more than 98 %" in symptom
     bag = tiny(bags["train"])
     assert bag.symptoms({"accuracy_red": 56.0, "least_accuracy": 50.0}) == []
     (symptom,) = bag.symptoms({"accuracy_red": 54.0, "accuracy_blue": 90.0})
-    assert "hardly tells pictures of red from others" in symptom
+    assert "hardly recognises red (balanced accuracies below" in symptom
 
 
 def test_it_says_when_it_guesses(two, bags):
     judge = tiny(two["train"])
     chance = np.mean(np.log([2, 8, 2, 3, 2, 8, 2, 3]))
-    assert f"picking any of its place gives {chance:.2f}" in judge.symptom(chance)
+    assert f"a random word of its position gives {chance:.2f}" in judge.symptom(chance)
     assert judge.symptom(0.9 * chance) is None
     assert tiny(two["train"], warmup=5).symptom(chance) is None  # it has hardly begun
     bag = tiny(bags["train"])
-    assert "tosses coins: the loss of a word is 0.69" in bag.symptom(np.log(2))
+    assert "is at chance level: the loss per word is 0.69" in bag.symptom(np.log(2))
     assert bag.symptom(0.5) is None
 
 
@@ -308,5 +308,7 @@ def test_it_refuses_pictures_of_another_size_and_objects_at_unknown_places(two, 
         judge.evaluate(world(size=24)["val"])
     Image.fromarray(two["val"].images([0])[0]).save(tmp_path / "a.png")
     (tmp_path / "captions.csv").write_text(f"image,caption\na.png,{texts_of(two['val'])[0][0]}\n")
-    with pytest.raises(PolymodalError, match="places of 2 objects are known, and of these data 0"):
+    with pytest.raises(
+        PolymodalError, match="positions of 2 objects, but these data give those of 0"
+    ):
         judge.evaluate(open_folder(tmp_path, size=32)["train"])

@@ -288,7 +288,5 @@ def test_a_run_is_scored_on_val_where_there_is_no_test(tmp_path):
 
 
 def test_stage_two_alone_needs_a_model(squares, tmp_path):
-    with pytest.raises(
-        PolymodalError, match="needs a model that is trained: name its run by --init"
-    ):
+    with pytest.raises(PolymodalError, match="needs a trained model: name its run with --init"):
         train_vlvae(squares, tmp_path, model={"flow_share": 1.0})

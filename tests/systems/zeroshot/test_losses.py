@@ -239,7 +239,7 @@ def test_the_scores_of_amdim_are_clipped_and_kept_small(critic):
             among = torch.cat([place[None], apart])
             bounds.append(place - among.logsumexp(0) + np.log(len(among)))
     expected = torch.stack(bounds).mean() - 0.05 * scores.square().mean()
-    found = system.told(system.critic(whole, maps)).item()
+    found = system.bound_of(system.critic(whole, maps)).item()
     assert found == pytest.approx(expected.item(), rel=1e-4)
 
 
@@ -264,9 +264,12 @@ def test_the_players_of_aae_pull_apart():
     assert torch.equal(critic, same)
     assert torch.equal(critic, again)
     torch.testing.assert_close(three - none, 3 * (one - none), rtol=1e-3, atol=1e-4)
-    from polymodal.systems.zeroshot.aae import Turned
+    from polymodal.systems.zeroshot.aae import GradientReversal
 
     code = torch.randn(8, 16, requires_grad=True)
-    plain, turned = system.critic(code).sum(), system.critic(Turned.apply(code, 2.0)).sum()
+    plain, turned = (
+        system.critic(code).sum(),
+        system.critic(GradientReversal.apply(code, 2.0)).sum(),
+    )
     (forward,), (back,) = (torch.autograd.grad(value, code) for value in (plain, turned))
     torch.testing.assert_close(back, -2 * forward)

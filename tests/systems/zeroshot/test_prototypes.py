@@ -7,9 +7,9 @@ from polymodal.base.errors import PolymodalError
 from polymodal.metrics.class_accuracy import top1
 from polymodal.systems.zeroshot.prototypes import (
     Fitting,
+    best_steps,
     cosines,
     cosines_about,
-    enough,
     fitted,
     ridge,
 )
@@ -54,13 +54,13 @@ def test_unless_told_as_many_steps_as_recognise_classes_that_are_held_out(world)
     rows = labels < SEEN
     known = (features[rows], labels[rows], attributes)
     how = Fitting(lr=1e-2, most=200)
-    steps = enough(*known, how, 0)
+    steps = best_steps(*known, how, 0)
     assert 10 <= steps <= 200 and steps % 10 == 0
     net, same = fitted(*known, how), fitted(*known, Fitting(lr=1e-2, steps=steps))
     assert torch.equal(net(attributes), same(attributes))
     assert unseen_accuracy(features, labels, net(attributes)) > 50
     few = labels[rows] < 4
-    assert enough(known[0][few], known[1][few], attributes, how, 0) == 200
+    assert best_steps(known[0][few], known[1][few], attributes, how, 0) == 200
 
 
 def test_cosines_about_the_middle_do_not_see_what_all_classes_share(world):

@@ -6,7 +6,7 @@ import torch
 
 from learners import made
 from patches import TRAIN
-from polymodal.systems.zeroshot.vicreg import lacking, shared
+from polymodal.systems.zeroshot.vicreg import covariance_penalty, variance_hinge
 
 
 def by_hand(first, second):
@@ -48,7 +48,7 @@ def test_the_loss_is_that_of_the_paper(weights):
 
 def test_numbers_that_vary_enough_and_apart_cost_nothing():
     corners = 2 * torch.tensor([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]])
-    assert lacking(corners) == shared(corners) == 0
-    assert lacking(0 * corners).item() == pytest.approx(0.99)  # all images alike
+    assert variance_hinge(corners) == covariance_penalty(corners) == 0
+    assert variance_hinge(0 * corners).item() == pytest.approx(0.99)  # all images alike
     same = corners[:, :1].expand(4, 2)  # one number, told twice
-    assert shared(same).item() == pytest.approx((16 / 3) ** 2)
+    assert covariance_penalty(same).item() == pytest.approx((16 / 3) ** 2)

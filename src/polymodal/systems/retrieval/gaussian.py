@@ -1,10 +1,11 @@
-"""Gaussian retrieval: captions, images or both as distributions that know how sure they are (001, §2).
+"""Gaussian retrieval: captions, images or both as Gaussians, with uncertainty (001, §2).
 
-GCE has Gaussian captions and points for images (eq. 3–6), GIE the other way round (eq. 7–10), GCIE
-Gaussians for both (eq. 11–17). Their variances say how sure the model is of a caption or an image.
+GCE has Gaussian captions and points for images (eq. 3–6), GIE the reverse (eq. 7–10), GCIE
+Gaussians for both (eq. 11–17). The variance of a caption or an image is the uncertainty of the
+model.
 
 PCME++ (Chun, 2024) is GCIE with --similarity csd --loss sigmoid --scale 5 --bias 5 --learn-scale
---pseudo-positives 0.1 --vib 1e-4, and variances that begin small: --low 1e-4 --log-var-start -7.
+--pseudo-positives 0.1 --vib 1e-4, and variances that start small: --low 1e-4 --log-var-start -7.
 """
 
 from dataclasses import dataclass
@@ -39,21 +40,22 @@ class Config(Settings):
     """mahalanobis for GCE and GIE; kl, min_kl, wasserstein, squared_wasserstein, csd or
     bhattacharyya for GCIE."""
     covariance: Literal["ellipsoidal", "spherical"] = "ellipsoidal"
-    """A variance for each dimension, or one for all: the mean of the log-variances."""
+    """ellipsoidal: one variance per dimension; spherical: one per item, the mean of the
+    log-variances."""
     unit: bool = True
-    """Means of unit length; the paper does not say, and with free ones learning is slow."""
+    """Normalise the means to unit length; the paper does not say, and without it training is slow."""
     low: float = 0.1
-    """The least variance."""
+    """Minimum variance."""
     high: float = 10.0
-    """The greatest variance."""
+    """Maximum variance."""
     bound: Literal["clamp", "squash"] = "clamp"
-    """Keep variances within bounds by cutting them off (the paper) or by bending them smoothly."""
+    """Limit the variances by clamping (the paper) or smoothly (squash)."""
     log_var_start: float = -1.0
-    """Where log-variances start."""
+    """Initial log-variance."""
     log_var_scale: float = 0.1
-    """What the first weights of the log-variances are multiplied by: small, so that they start alike."""
+    """Factor on the initial weights of the log-variances; small, so that they start nearly equal."""
     vib: float = 0.0
-    """Weight of the divergence from N(0, I), a dimension and an embedding (PCME++: 1e-4)."""
+    """Weight of the KL from N(0, I), per dimension and embedding (PCME++: 1e-4)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -76,13 +76,13 @@ class PairLoss(nn.Module):
             if self.config.negatives != "hardest":
                 return None
             return (
-                f"The loss sits at twice the margin ({stuck:g} a pair): every image and caption has "
-                "landed on one point. Try --warmup 500 (summed negatives first), --negatives sum, "
-                "a smaller --lr or a larger --batch-size."
+                f"The loss sits at twice the margin ({stuck:g} per pair): all images and "
+                "captions have the same embedding. Try --warmup 500 (summed negatives "
+                "first), --negatives sum, a smaller --lr or a larger --batch-size."
             )
         return (
-            f"The loss sits where guessing has it ({stuck:.3g} a pair of such a batch): the model "
-            "tells no pair from another. Try a larger --scale (14 for cosines), --learn-scale or "
+            f"The loss is at chance level ({stuck:.3g} per pair at this batch size): the model does "
+            "not distinguish the pairs. Try a larger --scale (14 for cosines), --learn-scale or "
             "another --lr."
         )
 

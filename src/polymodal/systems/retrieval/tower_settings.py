@@ -27,7 +27,7 @@ OWN: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What every retrieval system can be told; the defaults are the paper's (001, §3.1)."""
+    """Settings of every retrieval system; the defaults are the paper's (001, §3.1)."""
 
     image_encoder: str = "convnet"
     """convnet (ours, from scratch), efficientnet-lite0, or a transformers model: hub id or folder."""
@@ -36,48 +36,49 @@ class Settings:
     finetune: bool = False
     """Train a pretrained image encoder too (the second phase; start it with --init RUN)."""
     freeze_norm: bool = False
-    """While fine-tuning, keep the moments of its batch norms in place of each batch's own."""
+    """While fine-tuning, use the running statistics of its batch norms instead of each batch's own."""
     text_encoder: str = "gru"
-    """gru (ours, from scratch) or a transformers text model that stays frozen: hub id or folder."""
+    """gru (ours, from scratch) or a frozen transformers text model: hub id or folder."""
     own_embeddings: bool = False
-    """Begin with the points or means of --image-encoder and --text-encoder themselves, one CLIP or
-    SigLIP, which so gains variances and keeps what it knows."""
+    """Start from the embeddings of --image-encoder and --text-encoder themselves, one CLIP or
+    SigLIP model: it gains variances and keeps its means."""
     embed_dim: int = 1024
-    """D, the dimension of the joint space."""
+    """Dimension of the joint embedding space, D."""
     word_dim: int = 300
-    """The dimension of the word vectors."""
+    """Dimension of the word vectors."""
     word_scale: float = 0.1
-    """Word vectors start evenly between plus and minus this; 1 learns sooner from little data."""
+    """Word vectors are initialised uniformly in ± this value; 1 learns faster from little data."""
     hidden: int = 1024
-    """The GRU's state."""
+    """State size of the GRU."""
     loss: Literal["hinge", "infonce", "sigmoid"] = "hinge"
     """hinge (VSE++), infonce (CLIP; with cosines start at --scale 14 --learn-scale) or sigmoid
     (SigLIP; with cosines start at --scale 10 --bias -10 --learn-scale)."""
     scale: float = 1.0
-    """What the similarity is multiplied by in the loss (one over the temperature), or starts at."""
+    """Factor on the similarity in the loss (1 / temperature); the initial value with --learn-scale."""
     learn_scale: bool = False
     """Learn the scale too, up to 100."""
     bias: float = 0.0
-    """Where the learned bias of the sigmoid loss starts: near minus the scaled score of a good pair."""
+    """Initial value of the learned bias of the sigmoid loss: near minus the scaled score of a good
+    pair."""
     pseudo_positives: float = 0.0
-    """Weight of a second sigmoid loss in which a negative that scores at least as the true pair
-    counts as true (PCME++: 0.1)."""
+    """Weight of a second sigmoid loss, in which a negative that scores at least as high as the true
+    pair counts as positive (PCME++: 0.1)."""
     margin: float = 0.2
     """α of the hinge loss."""
     negatives: Negatives = "hardest"
-    """hardest (VSE++), sum (VSE0) or semi-hard in-batch negatives of the hinge loss."""
+    """In-batch negatives of the hinge loss: hardest (VSE++), sum (VSE0) or semi-hard."""
     warmup: int = 0
-    """Steps with summed negatives first, which keeps the hardest ones from collapsing the space."""
+    """Steps with summed negatives first, to prevent the collapse of the hardest negatives."""
     lr: float = 2e-4
-    """Adam's learning rate."""
+    """Learning rate of Adam."""
     decay_at: float = 0.5
-    """The share of the budget after which the rate is divided by ten (15 of 30 epochs)."""
+    """Fraction of the budget after which the learning rate is divided by ten (15 of 30 epochs)."""
     crop: float = 1.0
-    """Side of the random training crop, as a share of the picture's; 1 for none."""
+    """Side of the random training crop, as a fraction of the image's; 1 for none."""
     flip: bool = False
-    """Mirror half of the training pictures (it makes 'left' and 'right' lie)."""
+    """Flip half of the training images horizontally ('left' and 'right' in captions become false)."""
     fold: int = 1000
-    """Images a fold of the evaluation, beside that over all of them together."""
+    """Images per fold of the evaluation; it also evaluates all images together."""
 
     def __post_init__(self) -> None:
         for name in ("embed_dim", "word_dim", "word_scale", "hidden", "scale", "lr", "fold"):

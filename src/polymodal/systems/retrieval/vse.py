@@ -1,7 +1,8 @@
-"""VSE++: images and captions as points of one space, learned from hard negatives (001, §2–3).
+"""VSE++: image and caption embeddings in one space, trained with hard negatives (001, §2–3).
 
-An image encoder and a GRU, each followed by a linear map to ℓ2-normalised vectors (001, eq. 3, 9);
-the hinge loss pulls a caption to its image and away from the hardest wrong one of the batch.
+The image encoder and the GRU are each followed by a linear map to ℓ2-normalised vectors (001,
+eq. 3, 9). The hinge loss pulls a caption to its image and away from the hardest negative of the
+batch.
 """
 
 from dataclasses import dataclass

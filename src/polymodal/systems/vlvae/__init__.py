@@ -1,1 +1,1 @@
-"""VLVAE, a VAE of pictures and texts, and the judge that reads words in its pictures (004)."""
+"""VLVAE, a VAE of images and text, and the judge that checks its images (004)."""

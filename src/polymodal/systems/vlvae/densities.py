@@ -1,4 +1,5 @@
-"""What is learned of z once the model stands still: q_agg(z|y), q_true(z|y) and q(z) (004, §3 and §4.2)."""
+"""Densities of z that stage two learns with the model frozen: q_agg(z|y), q_true(z|y), q(z) (004,
+§3, §4.2)."""
 
 from collections.abc import Sequence
 
@@ -13,7 +14,7 @@ Flow = Couplings | Gaussian
 
 
 class TextPosterior(nn.Module):
-    """q(z|y): a flow that is told the text by an encoder of its own (004, §5.1.1)."""
+    """q(z|y): a flow conditioned on the text, with its own text encoder (004, §5.1.1)."""
 
     def __init__(self, *, encoder: TextEncoder, flow: Flow) -> None:
         super().__init__()
@@ -30,7 +31,7 @@ class TextPosterior(nn.Module):
 
 
 class Densities(nn.Module):
-    """Those that are asked for; φ of the paper."""
+    """The densities that are learned; φ in the paper."""
 
     def __init__(
         self, *, aggregate: TextPosterior | None, true: TextPosterior | None, prior: Flow | None
@@ -39,16 +40,16 @@ class Densities(nn.Module):
         self.aggregate, self.true, self.prior = aggregate, true, prior
 
     def flows(self) -> list[Flow]:
-        """The flow of each."""
-        told = [
+        """The flow of each density."""
+        flows = [
             posterior.flow for posterior in (self.aggregate, self.true) if posterior is not None
         ]
-        return told if self.prior is None else [*told, self.prior]
+        return flows if self.prior is None else [*flows, self.prior]
 
     def losses(
         self, model: JointModel, texts: Int[Tensor, "b t"], z: Float[Tensor, "b z"]
     ) -> dict[str, Float[Tensor, ""]]:
-        """What each is to make small, in nats, for z drawn from q(z|x) of images of these texts."""
+        """The loss of each density, in nats, for z sampled from q(z|x) of images of these texts."""
         found: dict[str, Tensor] = {}
         if self.aggregate is not None:
             found["aggregate"] = -self.aggregate(texts, z).mean()
@@ -62,7 +63,8 @@ class Densities(nn.Module):
 def text_bound(
     model: JointModel, posterior: TextPosterior, texts: Int[Tensor, "b t"]
 ) -> Float[Tensor, " b"]:
-    """log p(y|z) + log p(z) − log q(z|y) for one z of q(z|y): at most log p(y) in the mean (eq. 3)."""
+    """log p(y|z) + log p(z) − log q(z|y) for one sample of q(z|y): in expectation at most log p(y)
+    (eq. 3)."""
     return text_bounds(model, posterior, texts, [None])[0]
 
 
@@ -72,14 +74,14 @@ def text_bounds(
     texts: Int[Tensor, "b t"],
     priors: Sequence[Flow | None],
 ) -> list[Float[Tensor, " b"]]:
-    """The same under several priors, for the same z: N(0, I), or an aggregate prior (§4.2)."""
+    """The same under several priors, for the same sample: N(0, I), or an aggregate prior (§4.2)."""
     z, log_q = posterior.given(texts).rsample_and_log_prob()
     said = model.log_py(model.code(z), texts) - log_q
     return [said + log_prior(z, prior) for prior in priors]
 
 
 def log_prior(z: Float[Tensor, "*s z"], prior: Flow | None = None) -> Float[Tensor, "*s"]:
-    """log p(z): of N(0, I), or of the aggregate prior."""
+    """log p(z) under N(0, I), or under the aggregate prior."""
     if prior is None:
         return standard(z)
     return prior().log_prob(z)

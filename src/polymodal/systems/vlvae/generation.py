@@ -1,4 +1,4 @@
-"""A trained VLVAE in use: pictures of a text, words for a picture, pairs from nothing."""
+"""Generation with a trained VLVAE: images from text, captions, and unconditional samples."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ PRIORS = ("aggregate", "normal")
 POSTERIORS = {"aggregate": "q_agg(z|y)", "true": "q_true(z|y)"}
 
 BLOCK = 256
-"""Pictures that are decoded at once."""
+"""Number of images that are decoded at once."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sampled:
-    """Pictures and the texts that were drawn with them."""
+    """Images and texts that were sampled together."""
 
     images: Images
     texts: list[str]
@@ -37,14 +37,14 @@ class Sampled:
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
-    """The words for a picture, and how probable each was given those before it."""
+    """The words for an image, and the probability of each given those before it."""
 
     words: tuple[str, ...]
     probabilities: tuple[float, ...]
 
 
-class Speaking:
-    """What the system can be asked for."""
+class Generation:
+    """What a trained VLVAE can generate."""
 
     if TYPE_CHECKING:
         config: Any
@@ -57,7 +57,8 @@ class Speaking:
         def eval(self) -> Any: ...
 
     def one_text(self, texts: Int[Tensor, "b k t"]) -> Int[Tensor, "b t"]:
-        """One of the texts of each image, drawn anew; where their order means nothing, that too."""
+        """One of the texts of each image, chosen at random, and shuffled if the order of words has
+        no meaning."""
         place = torch.randint(texts.shape[1], (len(texts),), device=texts.device)
         chosen = texts[torch.arange(len(texts), device=texts.device), place]
         return shuffled(chosen) if self.config.shuffle else chosen
@@ -71,7 +72,8 @@ class Speaking:
         by: str = "aggregate",
         seed: int = 0,
     ) -> Images:
-        """Pictures of a text, as uint8 `count h w 3`: z of q_agg(z|y), or with by='true' of q_true."""
+        """Images of a text, as uint8 `count h w 3`: z from q_agg(z|y), or with by='true' from
+        q_true."""
         if not isinstance(text, str):
             raise PolymodalError("generate takes one text. Call it once for each.")
         texts = self.words.encode([text]).expand(at_least_one(count), -1)
@@ -82,27 +84,27 @@ class Speaking:
 
     @torch.no_grad()
     def sample(self, count: int = 1, *, prior: str | None = None, seed: int = 0) -> Sampled:
-        """Pictures and texts from nothing: z from the 'aggregate' prior where there is one, or from
+        """Images and texts sampled together: z from the 'aggregate' prior if there is one, or from
         the 'normal' N(0, I)."""
         self.eval()
         with seeded(seed, self.device):
             z = self.prior_latents(at_least_one(count), prior)
-            texts, _ = self.said(z, speak_by=torch.Generator(self.device).manual_seed(seed))
+            texts, _ = self.said(z, generator=torch.Generator(self.device).manual_seed(seed))
             return Sampled(images=pictures(self.imagined(z)), texts=self.words.decode(texts))
 
     def caption(self, images: Sequence[Any] | Images) -> list[str]:
-        """The likeliest words for pictures: paths, PIL images, arrays `h w 3` of uint8, or a mix."""
+        """The most likely words for images: paths, PIL images, arrays `h w 3` of uint8, or a mix."""
         return [" ".join(one.words) for one in self.describe(images)]
 
     @torch.no_grad()
     def describe(self, images: Sequence[Any] | Images) -> list[Described]:
-        """The likeliest words for pictures, blanks left out, and the probability of each."""
+        """The most likely words for images, without blanks, and the probability of each."""
         if isinstance(images, str) or not isinstance(images, Sequence | np.ndarray):
             raise PolymodalError("caption takes a list of pictures, such as ['image.png'].")
         if self.model.image_encoder is None or self.model.text_encoder is not None:
             raise PolymodalError(
-                f"This model infers from {self.config.infer_from}, so it cannot say what a picture "
-                "alone shows. Train one with --infer-from image."
+                f"This model infers from {self.config.infer_from}, so it cannot caption an "
+                "image alone. Train one with --infer-from image."
             )
         self.eval()
         found: list[Described] = []
@@ -123,7 +125,7 @@ class Speaking:
         )
 
     def latents(self, texts: Int[Tensor, "b t"], by: str) -> Float[Tensor, "b z"]:
-        """A draw of z for each text."""
+        """A sample of z for each text."""
         known = {"aggregate": self.densities.aggregate, "true": self.densities.true}
         if by not in known:
             raise unknown("posterior of a text", by, known)
@@ -136,7 +138,7 @@ class Speaking:
         return posterior.given(texts).rsample()
 
     def other_ways(self, by: str) -> str:
-        """How else a model can draw that lacks a posterior of texts."""
+        """What a model without this text posterior can do instead."""
         if by == "true" and self.densities.aggregate is not None:
             return f"by {POSTERIORS['aggregate']}, its default"
         if by == "aggregate" and self.densities.true is not None:
@@ -144,7 +146,7 @@ class Speaking:
         return "from a prior, without a text"
 
     def prior_latents(self, count: int, prior: str | None) -> Float[Tensor, "b z"]:
-        """Draws of z from the learned prior where there is one, or N(0, I)."""
+        """Samples of z from the learned prior if there is one, or N(0, I)."""
         flow = self.densities.prior
         if prior not in (None, *PRIORS):
             raise unknown("prior", prior, PRIORS)
@@ -158,24 +160,24 @@ class Speaking:
         return flow().rsample((count,))
 
     def imagined(self, z: Float[Tensor, "b z"]) -> Float[Tensor, "b 3 h w"]:
-        """The expected picture of each z, of values between 0 and 1."""
+        """The expected image for each z, with values between 0 and 1."""
         return torch.cat([self.model.picture.mean(self.model.code(p)) for p in z.split(BLOCK)])
 
     def said(
-        self, z: Float[Tensor, "b z"], speak_by: torch.Generator | None = None
+        self, z: Float[Tensor, "b z"], generator: torch.Generator | None = None
     ) -> tuple[Int[Tensor, "b t"], Float[Tensor, "b t v"]]:
-        """Words for each z, the likeliest or drawn, and the distributions they were chosen by."""
-        return self.model.text_decoder.decode(self.model.code(z), self.words.length, speak_by)
+        """Words for each z, the most likely or sampled, and their distributions."""
+        return self.model.text_decoder.decode(self.model.code(z), self.words.length, generator)
 
 
 def pictures(values: Float[Tensor, "b 3 h w"]) -> Images:
-    """Pictures of values in [0, 1] as bytes."""
+    """Images with values in [0, 1] as bytes."""
     bytes_ = (values * 256).clamp(0, 255).byte()
     return bytes_.permute(0, 2, 3, 1).contiguous().cpu().numpy()
 
 
 def at_least_one(count: int) -> int:
-    """How many are asked for."""
+    """The count, if it is 1 or more."""
     if count < 1:
         raise PolymodalError(f"count must be 1 or more, not {count}.")
     return count

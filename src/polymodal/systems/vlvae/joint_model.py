@@ -1,4 +1,4 @@
-"""The joint model of a picture x, a text y and what both come from, z (004, Fig. 2 and §5.1)."""
+"""The joint model of an image x, a text y and their latent variable z (004, Fig. 2 and §5.1)."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from polymodal.nn.text_coders import TextDecoder, TextEncoder, TransformerDecode
 
 
 class Picture(nn.Module):
-    """log p(x|z) from what the decoders start from: the image decoder and its likelihood in one."""
+    """log p(x|z) from the output of the shared decoder: image decoder and likelihood in one."""
 
     def __init__(self, decoder: ImageDecoder, likelihood: Likelihood) -> None:
         super().__init__()
@@ -26,14 +26,15 @@ class Picture(nn.Module):
         return self.likelihood.log_prob(self.decoder(code), images)
 
     def mean(self, code: Float[Tensor, "b d"]) -> Float[Tensor, "b 3 h w"]:
-        """The expected picture, of values between 0 and 1."""
+        """The expected image, with values between 0 and 1."""
         return self.likelihood.mean(self.decoder(code))
 
 
 class JointModel(nn.Module):
-    """p(z) p(x|z) p(y|z), where p(z) is N(0, I), and q(z|·).
+    """p(z) p(x|z) p(y|z) with p(z) = N(0, I), and q(z|·).
 
-    Under autocast only the image networks are rounded: the others are small and their sums long.
+    Under autocast only the image networks use lower precision: the others are small and have
+    long sums.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class JointModel(nn.Module):
     def posterior(
         self, images: UInt8[Tensor, "b 3 h w"] | None, texts: Int[Tensor, "b t"] | None
     ) -> DiagonalGaussian:
-        """q(z|x), q(z|y) or q(z|x, y), by the encoders that there are."""
+        """q(z|x), q(z|y) or q(z|x, y), depending on the encoders."""
         seen = []
         if self.image_encoder is not None and images is not None:
             seen.append(self.image_encoder(unit(images)))
@@ -70,7 +71,7 @@ class JointModel(nn.Module):
         return found
 
     def code(self, z: Float[Tensor, "b z"]) -> Float[Tensor, "b d"]:
-        """What the decoders start from."""
+        """The output of the shared decoder, the input of the image and text decoders."""
         found: Tensor = in_float32(self.shared_decoder, z)
         return found
 
@@ -82,12 +83,12 @@ class JointModel(nn.Module):
         return found
 
     def log_py(self, code: Float[Tensor, "b d"], texts: Int[Tensor, "b t"]) -> Float[Tensor, " b"]:
-        """log p(y|z) in nats: a categorical a word, given those before it."""
+        """log p(y|z) in nats: a categorical per word, given the words before it."""
         logits: Tensor = in_float32(self.text_decoder, code, texts)
         return logits.log_softmax(-1).gather(-1, texts[..., None]).sum((1, 2))
 
 
 def in_float32(module: nn.Module, *inputs: Tensor) -> Any:
-    """What a module makes of its inputs without autocast."""
+    """The output of a module without autocast."""
     with torch.autocast(inputs[0].device.type, enabled=False):
         return module(*inputs)

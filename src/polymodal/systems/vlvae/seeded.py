@@ -1,4 +1,4 @@
-"""Chance that is a seed's alone."""
+"""Sampling that depends only on a seed."""
 
 import contextlib
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import torch
 
 @contextlib.contextmanager
 def seeded(seed: int, device: torch.device) -> Iterator[None]:
-    """Let torch draw from a seed, and leave the caller's own chance as it was."""
+    """Seed torch within the block, and restore the caller's random state after it."""
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
         torch.manual_seed(seed)
         yield

@@ -1,9 +1,9 @@
-"""VLVAE: a VAE of pictures and texts that draws what is said and says what it sees (004).
+"""VLVAE: a VAE of images and text, for text to image and image to text (004).
 
-Stage one trains the joint model (eq. 1–2). Stage two freezes it and learns, in the same steps, what
-the images of a text look like to it, q_agg(z|y) (eq. 4–5), the posterior of the text itself,
-q_true(z|y) (eq. 3, as TELBO does), and the aggregate prior q(z) (§4.2). JMVAE learns q(z|y) in stage
-one instead: --joint 1.
+Stage one trains the joint model (eq. 1–2). Stage two freezes it and learns three densities in
+the same steps: q_agg(z|y), the aggregate posterior of the images of a text (eq. 4–5);
+q_true(z|y), the posterior of the text, as in TELBO (eq. 3); and the aggregate prior q(z) (§4.2).
+JMVAE learns q_agg(z|y) in stage one instead: --joint 1.
 """
 
 import math
@@ -29,69 +29,68 @@ __all__ = ["Config", "build", "learn"]
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """An image–text VAE and the densities that are learned of its latent variable."""
+    """An image–text VAE and the densities of its latent variable."""
 
     infer_from: Literal["image", "text", "both"] = "image"
-    """What q(z|·) sees: the image alone, so that z holds nothing of the text's own (004, §2), the
-    text alone, or both (§6)."""
+    """Input of the encoder q(z|·): the image alone, so that z has no information of the text's own
+    (004, §2), the text alone, or both (§6)."""
     latent: int = 50
-    """The dimensions of z."""
+    """Dimension of z."""
     code: int = 200
-    """The width of encodings and of the GRUs' states."""
+    """Dimension of the encoders' outputs and of the GRU states."""
     decoded: int | None = None
-    """The width of the shared decoder and of what it gives the others to start from; by itself that of
-    the encodings, as in the paper, which is few for two objects at any place (docs/vlvae.md)."""
+    """Width of the shared decoder and of its output; by default that of --code, as in the paper,
+    which is small for two objects at any position (docs/vlvae.md)."""
     width: int = 32
-    """Maps of the image networks where the picture is half its size."""
+    """Channels of the image networks at half the image size."""
     shrink: int = 4
-    """How much smaller the picture is in their residual blocks: 4 times, as in CycleGAN, or 8."""
+    """Downsampling before their residual blocks: 4, as in CycleGAN, or 8."""
     ends: int = 10
-    """Maps that the image encoder flattens."""
+    """Number of feature maps that the image encoder flattens."""
     norm: Norm = "batch"
-    """How the shared networks normalise: by the moments of each batch (the paper), or by running ones, as
-    in testing (Ioffe, 2017), so that no batch moves what another's picture is."""
+    """Normalisation of the shared networks: batch uses batch statistics (the paper), renorm running
+    statistics, as in evaluation (Ioffe, 2017)."""
     text_decoder: Literal["gru", "transformer"] = "gru"
-    """What speaks, word by word: a GRU (the paper) or a transformer."""
+    """Text decoder: a GRU (the paper) or a transformer."""
     dropout: float = 0.1
     """Dropout of the text decoder."""
     likelihood: Literal["beta", "gaussian", "laplace", "logistic"] = "beta"
-    """p(x|z): the constrained Beta of the paper, or another."""
+    """Image likelihood p(x|z): the paper's constrained Beta, or another."""
     image_weight: float = 0.003
-    """What log p(x|z) is multiplied by in stage one (004, §5.3.1)."""
+    """Weight of log p(x|z) in stage one (004, §5.3.1)."""
     text_weight: float = 10.0
-    """What log p(y|z) is multiplied by in stage one."""
+    """Weight of log p(y|z) in stage one."""
     warmup: float = 0.05
-    """The share of stage one over which the weight of the KL term rises from 0 to 1 (§5.3: 20k of
-    400k steps)."""
+    """Fraction of stage one over which the KL weight rises to 1 (§5.3: 20k of 400k steps)."""
     warm_from: float = 0.0
-    """Where that weight starts: from 0 it rises along a line, from above 0 by the same factor each step,
-    so that it stays low for longer."""
+    """Initial KL weight: from 0 it rises linearly; from above 0 by a constant factor per step, so
+    it stays low for longer."""
     free_bits: float = 0.0
-    """Nats of KL a dimension that cost nothing (Kingma et al., 2016)."""
+    """Nats of KL per dimension without penalty (Kingma et al., 2016)."""
     samples: int = 1
-    """Draws of z for an image in stage one; several give the importance-weighted bound."""
+    """Samples of z per image in stage one; more than 1 gives the importance-weighted bound."""
     joint: float = 0.0
-    """Weight of KL(q(z|x) ‖ q_agg(z|y)) in stage one, where all parameters move (JMVAE)."""
+    """Weight of KL(q(z|x) ‖ q_agg(z|y)) in stage one, where all parameters are trained (JMVAE)."""
     shuffle: bool = False
-    """Draw the order of the words of a text anew each time, where it means nothing (CelebA)."""
+    """Shuffle the words of a text each time; for texts whose order has no meaning (CelebA)."""
     densities: tuple[Literal["aggregate", "true", "prior"], ...] = ("aggregate", "true", "prior")
-    """What stage two learns: q_agg(z|y), q_true(z|y) and q(z)."""
+    """Densities that stage two learns: q_agg(z|y), q_true(z|y) and q(z)."""
     flow: Literal["couplings", "splines", "gaussian"] = "couplings"
-    """How: affine couplings (the paper), neural splines, or a Gaussian."""
+    """Their form: affine couplings (the paper), neural splines, or a Gaussian."""
     transforms: int = 6
-    """Couplings of a flow."""
+    """Number of couplings per flow."""
     flow_hidden: int = 512
-    """The width of their networks."""
+    """Width of the flows' networks."""
     flow_share: float = 0.25
-    """The share of all steps that is stage two's; 1 with --init, for a model that is trained already."""
+    """Fraction of all steps for stage two; 1 with --init, for a model that is already trained."""
     flow_lr: float = 1e-3
-    """Adam's rate in stage two."""
+    """Learning rate of Adam in stage two."""
     draws: int = 8
-    """Draws of z and of a text for an image at each step of stage two."""
+    """Samples of z and of a text per image in each step of stage two."""
     lr: float = 4e-4
-    """Adam's rate in stage one."""
+    """Learning rate of Adam in stage one."""
     decay: bool = True
-    """Let the rate of either stage fall to a twentieth along a cosine; the paper's stays."""
+    """Cosine decay of the learning rate to a twentieth in each stage; the paper's is constant."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "densities", tuple(self.densities))
@@ -130,18 +129,18 @@ class Config:
             )
         if self.joint and self.flow_share == 1:
             raise PolymodalError(
-                "--joint belongs to stage one, of which --flow-share 1 leaves nothing. Give a smaller "
+                "--joint is a loss of stage one, but --flow-share 1 has no stage one. Give a smaller "
                 "share, or leave out --joint."
             )
         if self.samples > 1 and self.free_bits:
             raise PolymodalError(
-                "The importance-weighted bound has no KL term that --free-bits could spare. Give "
+                "The importance-weighted bound has no separate KL term for --free-bits. Give "
                 "--samples 1, or --free-bits 0."
             )
 
 
 def learn(config: Config, train: Dataset) -> dict[str, Any]:
-    """The words of the training split and the size of its pictures."""
+    """The vocabulary of the training split and the image size."""
     if not len(train):
         raise PolymodalError("The training split is empty: there is nothing to learn from.")
     return {"size": train.images([0]).shape[1], "words": words_of(train).as_json()}
@@ -185,7 +184,7 @@ def joint_model(config: Config, words: Words, size: int) -> JointModel:
 
 
 def text_decoder(config: Config, words: int, code: int) -> TextDecoder | TransformerDecoder:
-    """What speaks, told by a code of that width."""
+    """The text decoder, conditioned on a code of this width."""
     if config.text_decoder == "transformer":
         return TransformerDecoder(words=words, code=code, dropout=config.dropout)
     return TextDecoder(words=words, code=code, state=config.code, dropout=config.dropout)

@@ -15,26 +15,26 @@ from polymodal.data.records import Dataset
 from polymodal.maths.diagonal_gaussian import DiagonalGaussian
 from polymodal.nn.learning_rates import half_cosine
 from polymodal.systems.vlvae.densities import Densities, log_prior
-from polymodal.systems.vlvae.generation import Speaking
+from polymodal.systems.vlvae.generation import Generation
 from polymodal.systems.vlvae.joint_model import JointModel, in_float32
 from polymodal.systems.vlvae.vlvae_scores import kl_parts, scores_of
 from polymodal.training.recording import Aside, Outputs, Recordable
 
 QUICK = 1000
-"""How many images are scored at a validation during training."""
+"""Number of images scored at a validation during training."""
 
 SELECTING = {"aggregate": "log_q", "true": "log_py_true", "prior": "log_px_aggregate"}
-"""What selects the weights: a score of the first of these densities that is learned."""
+"""The score that selects the weights: that of the first of these densities that is learned."""
 
 PARTS = 2000
-"""How many posteriors the aggregate is made of when the KL term is parted."""
+"""Number of posteriors in the estimate of the aggregate for the two parts of the KL term."""
 
 
-class VLVAE(Speaking, Recordable):
-    """The joint model, then the densities of its latent variable."""
+class VLVAE(Generation, Recordable):
+    """The joint model and the densities of its latent variable."""
 
     can = frozenset({"generate", "caption"})
-    strategy = "ddp_find_unused_parameters_true"  # either stage moves half of the parameters
+    strategy = "ddp_find_unused_parameters_true"  # each stage trains half of the parameters
 
     kl_weight: Tensor
 
@@ -52,7 +52,7 @@ class VLVAE(Speaking, Recordable):
     # Training
 
     def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
-        """Take the joint model of another run, and those densities that it has."""
+        """Load the joint model of another run, and those densities that it has."""
         own = self.state_dict()
         known = {k: v for k, v in weights.items() if k in own and own[k].shape == v.shape}
         lost = {k for k in own if k.startswith("model.")} - known.keys()
@@ -66,11 +66,11 @@ class VLVAE(Speaking, Recordable):
         self.begun = True
 
     def check(self, splits: Mapping[str, Dataset]) -> None:
-        """Before it learns: whether there is a model to learn the densities of, and whether it could be
-        asked about every split afterwards."""
+        """Before training: is there a trained model for stage two alone, and do the texts of all
+        splits fit the vocabulary?"""
         if self.config.flow_share == 1 and not self.begun:
             raise PolymodalError(
-                "--flow-share 1 is stage two alone, which needs a model that is trained: name its run by "
+                "--flow-share 1 is stage two alone, which needs a trained model: name its run with "
                 "--init, or give a smaller share."
             )
         check_texts(splits, self.words)
@@ -80,8 +80,8 @@ class VLVAE(Speaking, Recordable):
         return Sayings(dataset, self.words)
 
     def compile_parts(self) -> None:
-        """Compile the image networks with their likelihood, what lies between, the last layers of a GRU
-        that speaks, and the flows; not the GRUs, which are one kernel each as they are."""
+        """Compile the image networks with their likelihood, the shared networks, the output layers
+        of a GRU decoder, and the flows; not the GRUs, which are already one kernel each."""
         model = self.model
         for part in (
             model.image_encoder,
@@ -97,19 +97,19 @@ class VLVAE(Speaking, Recordable):
 
     @property
     def second_stage(self) -> int:
-        """The first step of stage two, which has one step at least where it is asked for."""
+        """The first step of stage two. If stage two is asked for, it has at least one step."""
         share, last = self.config.flow_share, self.clock.last
         return last - max(1, round(share * last)) if share else last
 
     def train(self, mode: bool = True) -> "VLVAE":
-        """A model that stands still keeps its batch norms and dropout as in evaluation."""
+        """A frozen model keeps its batch norms and dropout in evaluation mode."""
         super().train(mode)
         if self.frozen:
             self.model.eval()
         return self
 
     def training_step(self, batch: SayingBatch, batch_idx: int) -> dict[str, Tensor]:
-        """The loss of the stage that the step belongs to, in nats an image."""
+        """The loss of the current stage, in nats per image."""
         if self.global_step < self.second_stage:
             self.kl_weight.fill_(self.scheduled_kl_weight())
             return self.stepped(self.joint_step, batch)
@@ -118,7 +118,7 @@ class VLVAE(Speaking, Recordable):
         return self.stepped(self.density_step, batch)
 
     def freeze_model(self) -> None:
-        """From here on only φ moves (004, §2)."""
+        """From here on only φ is trained (004, §2)."""
         self.frozen = True
         self.model.requires_grad_(False).eval().zero_grad()
 
@@ -129,7 +129,7 @@ class VLVAE(Speaking, Recordable):
         return shown(self.density_loss(batch))
 
     def joint_loss(self, batch: SayingBatch) -> Float[Tensor, ""]:
-        """Stage one: minus the bound of log p(x, y), its parts weighted (004, eq. 1–2 and §5.3)."""
+        """Stage one: minus the weighted bound on log p(x, y) (004, eq. 1–2 and §5.3)."""
         texts = self.one_text(batch.texts)
         posterior = self.model.posterior(batch.images, texts)
         k = self.config.samples
@@ -149,7 +149,7 @@ class VLVAE(Speaking, Recordable):
         images: UInt8[Tensor, "n 3 h w"],
         texts: Int[Tensor, "n t"],
     ) -> Float[Tensor, " n"]:
-        """The weighted log-likelihoods of a picture and its text given z (004, §5.3.1)."""
+        """The weighted log-likelihoods of an image and its text given z (004, §5.3.1)."""
         code = self.model.code(z)
         with Aside(code.device) as words:
             text = self.config.text_weight * self.model.log_py(code, texts)
@@ -163,7 +163,8 @@ class VLVAE(Speaking, Recordable):
         posterior: DiagonalGaussian,
         z: Float[Tensor, "k b z"],
     ) -> Float[Tensor, ""]:
-        """E[log p(x, y|z)] − KL (004, eq. 2), or with several draws the importance-weighted bound."""
+        """E[log p(x, y|z)] − KL (004, eq. 2), or with several samples the importance-weighted
+        bound."""
         if len(z) > 1:
             weights = logs + self.kl_weight * (log_prior(z) - posterior.log_prob(z))
             return (weights.logsumexp(0) - math.log(len(z))).mean()
@@ -171,7 +172,7 @@ class VLVAE(Speaking, Recordable):
         return logs.mean() - self.kl_weight * each.clamp_min(self.config.free_bits).sum()
 
     def scheduled_kl_weight(self) -> float:
-        """The weight of the KL term, up to 1 over the warm-up: along a line from 0, or else by a factor."""
+        """The KL weight, which rises to 1 during warm-up: linearly from 0, or by a constant factor."""
         steps, start = self.config.warmup * self.second_stage, self.config.warm_from
         done = min(1.0, (self.global_step + 1) / steps) if steps else 1.0
         return float(start ** (1 - done)) if start else done
@@ -179,12 +180,12 @@ class VLVAE(Speaking, Recordable):
     def divergence(
         self, posterior: DiagonalGaussian, z: Float[Tensor, "k b z"], texts: Int[Tensor, "n t"]
     ) -> Float[Tensor, ""]:
-        """KL(q(z|x) ‖ q_agg(z|y)), all parameters moving (JMVAE; 004, §3)."""
+        """KL(q(z|x) ‖ q_agg(z|y)), with gradients for all parameters (JMVAE; 004, §3)."""
         log_q = in_float32(self.densities.aggregate, texts, z.flatten(0, 1))  # type: ignore[arg-type]
         return (posterior.log_prob(z).flatten() - log_q).mean()
 
     def density_loss(self, batch: SayingBatch) -> Float[Tensor, ""]:
-        """Stage two: the sum of what each density is to make small; none shares a parameter."""
+        """Stage two: the sum of the densities' losses, which share no parameters."""
         draws = self.config.draws
         with torch.no_grad():
             texts = self.one_text(times(batch.texts, draws))
@@ -207,7 +208,7 @@ class VLVAE(Speaking, Recordable):
         )
 
         def falling(step: int) -> float:
-            """The share of the rate that is left within the stage."""
+            """The factor on the learning rate within the stage."""
             first, end = (0, second) if step < second else (second, last)
             done = (step - first) / max(1, end - first) if config.decay else 0.0
             return half_cosine(done, floor=0.05)
@@ -216,20 +217,20 @@ class VLVAE(Speaking, Recordable):
         return {"optimizer": adam, "lr_scheduler": {"scheduler": decay, "interval": "step"}}
 
     def clipped_apart(self) -> list[torch.nn.Module]:
-        """A steep density must not slow down another."""
+        """Gradients are clipped per density, so that a large one does not slow down the others."""
         return [self.model, *self.densities.children()]
 
     # Evaluation
 
     def validate(self, dataset: Dataset) -> dict[str, float]:
-        """Bounds on the first images of a split; what selects among densities only in stage two."""
+        """Bounds on the first images of a split; the score for model selection only in stage two."""
         scores = scores_of(self, self.batches(dataset, QUICK), samples=1)
         if self.config.densities and not self.frozen:
             del scores[self.monitor]
         return scores
 
     def evaluate(self, dataset: Dataset) -> dict[str, float]:
-        """All bounds with what they may be off by, and what the KL term is made of."""
+        """All bounds with their errors, and the two parts of the KL term."""
         scores = scores_of(self, self.batches(dataset, len(dataset)), samples=4)
         return scores | kl_parts(self, self.batches(dataset, PARTS))
 
@@ -240,18 +241,18 @@ class VLVAE(Speaking, Recordable):
             yield batch.to(self.device)
 
     def symptoms(self, scores: dict[str, float]) -> list[str]:
-        """What is wrong with a model that scores so, in plain words."""
+        """Warnings about a KL that is too small or too large."""
         found = []
         if scores["kl"] < 1:
             found.append(
-                f"The latent variable carries next to nothing (KL {scores['kl']:.2f} nats): pictures "
+                f"The latent variable has almost no information (KL {scores['kl']:.2f} nats): images "
                 "and texts do not depend on it. Try a longer --warmup, --free-bits 0.1, or larger "
                 "--image-weight and --text-weight."
             )
         if scores["kl"] > 2 * self.config.latent:
             found.append(
                 f"The latent variable holds {scores['kl']:.0f} nats in {self.config.latent} "
-                "dimensions, which flows follow badly. Try a smaller --image-weight."
+                "dimensions, which is hard for flows to model. Try a smaller --image-weight."
             )
         return found
 
@@ -266,14 +267,10 @@ class VLVAE(Speaking, Recordable):
 
 
 def shown(loss: Float[Tensor, ""]) -> Outputs:
-    """A loss as a training step gives it back."""
+    """A loss in the form that a training step returns."""
     return {"loss": loss, "shown": loss.detach()}
 
 
 def times(batch: Shaped[Tensor, "b ..."], k: int) -> Shaped[Tensor, "n ..."]:
-    """A batch k times over; once, it is the batch itself.
-
-    >>> times(torch.tensor([1, 2]), 2)
-    tensor([1, 2, 1, 2])
-    """
+    """A batch repeated k times."""
     return batch.expand(k, *batch.shape).flatten(0, 1)

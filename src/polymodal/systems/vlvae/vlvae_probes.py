@@ -1,4 +1,4 @@
-"""What a VLVAE is asked in the tables of 004: correctness by a judge, bounds, diversity (§4)."""
+"""The scores of 004's tables: correctness by a judge, bounds, diversity (§4)."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -14,14 +14,14 @@ from polymodal.metrics.estimates import mean
 from polymodal.systems.vlvae.seeded import seeded
 
 VARIED, DRAWS = 100, 16
-"""How many texts are drawn several times, and how often, to see how their pictures vary."""
+"""Number of texts, and of samples per text, for the diversity."""
 
 
 @torch.no_grad()
 def text_scores(
     system: Any, splits: Mapping[str, Dataset], judge: Any, *, by: Literal["aggregate", "true"]
 ) -> dict[str, float]:
-    """A row of Table 1: pictures of the texts of a split by one of the text posteriors."""
+    """A row of Table 1: images of a split's texts, with one of the text posteriors."""
     held_out = splits.get("test", splits["val"])
     system.eval()
     with seeded(0, system.device):
@@ -31,42 +31,40 @@ def text_scores(
     scores = judge.correctness(pictures, texts)
     bounds = system.evaluate(held_out)
     found = under(by, bounds, "log_px_y")
-    return {**scores, **varied, **found, "kl": bounds["kl"], **its_own(judge, held_out)}
+    return {**scores, **varied, **found, "kl": bounds["kl"], **judge_accuracy(judge, held_out)}
 
 
 @torch.no_grad()
 def prior_scores(
     system: Any, splits: Mapping[str, Dataset], judge: Any, *, prior: Literal["aggregate", "normal"]
 ) -> dict[str, float]:
-    """A row of Table 2: pairs from one of the priors, as many as the split has images."""
+    """A row of Table 2: pairs sampled from one of the priors, as many as the split has images."""
     held_out = splits.get("test", splits["val"])
     system.eval()
     with seeded(0, system.device):
         z = system.prior_latents(len(held_out), prior)
-        texts, _ = system.said(z, speak_by=torch.Generator(system.device).manual_seed(0))
+        texts, _ = system.said(z, generator=torch.Generator(system.device).manual_seed(0))
         pictures = system.imagined(z)
     bounds = system.evaluate(held_out)
     found = under(prior, bounds, "log_px", "log_py") | own_bound(prior, bounds)
     spread = mean(100 * picture_distance(pictures[None, :1000])).named("diversity")
-    return {**judge.correctness(pictures, texts), **spread, **found, **its_own(judge, held_out)}
+    return {
+        **judge.correctness(pictures, texts),
+        **spread,
+        **found,
+        **judge_accuracy(judge, held_out),
+    }
 
 
 def under(density: str, bounds: Mapping[str, float], *names: str) -> dict[str, float]:
-    """Those bounds that one of the densities gives, by their plain names.
-
-    >>> under("true", {"log_px_y_true": 2.0, "log_px_y_true_error": 0.1, "kl": 9.0}, "log_px_y")
-    {'log_px_y': 2.0, 'log_px_y_error': 0.1}
-    """
+    """The bounds under one of the densities, without its name."""
     ours = tuple(f"{name}_{density}" for name in names)
     return {k.replace(f"_{density}", ""): v for k, v in bounds.items() if k.startswith(ours)}
 
 
 def own_bound(prior: str, bounds: Mapping[str, float]) -> dict[str, float]:
-    """log p(y) by the posterior that was learned for a prior: q_true for N(0, I), q_agg for the other.
-
-    >>> own_bound("normal", {"log_py_normal": -30.0, "log_py_true": -13.0, "log_py_true_iw": -12.0})
-    {'log_py_own': -13.0, 'log_py_own_iw': -12.0}
-    """
+    """log p(y) with the posterior that was trained for a prior: q_true for N(0, I), q_agg for the
+    aggregate."""
     found = under({"normal": "true"}.get(prior, prior), bounds, "log_py")
     return {name.replace("log_py", "log_py_own"): value for name, value in found.items()}
 
@@ -74,19 +72,20 @@ def own_bound(prior: str, bounds: Mapping[str, float]) -> dict[str, float]:
 def variety(
     system: Any, judge: Any, texts: Int[Tensor, "n t"], by: Literal["aggregate", "true"]
 ) -> dict[str, float]:
-    """How the pictures of one text differ, in percent of all that pixels can, and its objects' places
-    in percent of the side: correctness is not to be bought by one picture a text."""
+    """Diversity of the images of one text, in percent of the maximum over pixels, and of its
+    objects' positions, in percent of the side. It is reported next to correctness, since one
+    fixed image per text could also be correct."""
     n = len(texts)
-    told = texts.repeat_interleave(DRAWS, 0)
-    pictures = system.imagined(system.latents(told, by))
+    repeated = texts.repeat_interleave(DRAWS, 0)
+    pictures = system.imagined(system.latents(repeated, by))
     scores = mean(100 * picture_distance(pictures.unflatten(0, (n, DRAWS)))).named("diversity")
     if getattr(judge.reader, "objects", 0):
-        _, places = judge.read(pictures, told)
+        _, places = judge.read(pictures, repeated)
         scores |= mean(100 * place_spread(places.unflatten(0, (n, DRAWS)))).named("place_spread")
     return scores
 
 
-def its_own(judge: Any, held_out: Dataset) -> dict[str, float]:
-    """The judge's accuracy on real pictures, to be read beside its word on generated ones."""
+def judge_accuracy(judge: Any, held_out: Dataset) -> dict[str, float]:
+    """The judge's accuracy on real images, which limits the reliability of its scores."""
     found = judge.evaluate(held_out).items()
     return {f"judge_{name}": value for name, value in found if "accuracy" in name}

@@ -1,7 +1,8 @@
-"""Recognition of classes never seen, by features that were learned from nothing (003, ch. 4).
+"""Zero-shot learning from scratch: recognition of unseen classes without pretrained weights (003,
+ch. 4).
 
-What the learners of features share: pictures with their classes, an encoder with local features and
-losses on them, and prototypes of classes among the features, by which all are judged alike.
+What the systems share: images with their classes, an encoder with local features and losses on
+them, and class prototypes in feature space, by which all systems are evaluated alike.
 """
 
 from polymodal.systems.zeroshot.learner import Learner

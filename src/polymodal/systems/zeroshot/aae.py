@@ -1,7 +1,7 @@
-"""AAE: features from which a picture is drawn again, by a code no critic can tell from noise (003, §4.4.1).
+"""AAE: an adversarial auto-encoder, whose code should follow N(0, I) (003, §4.4.1).
 
-An auto-encoder whose code is to be distributed as N(0, I): a critic learns to tell codes from draws of
-it, and the encoder to deceive the critic (Makhzani et al., 2015).
+A critic learns to distinguish codes from samples of N(0, I). The encoder learns to deceive the
+critic (Makhzani et al., 2015).
 """
 
 from collections.abc import Sequence
@@ -27,14 +27,14 @@ class Config(Settings):
     """An adversarial auto-encoder; the thesis gives neither code nor weights: all are ours."""
 
     code: int = 128
-    """The width of the code."""
+    """Dimension of the code."""
     hidden: int = 512
-    """The width of the critic's two layers."""
+    """Width of the critic's two layers."""
     adversity: float = 0.01
-    """Weight of deceiving the critic, against the squared error of a number of the picture. With 0.1,
-    in a small trial on CUB, codes moved away from what they are to be like."""
+    """Weight of the adversarial loss, relative to the squared error of one pixel value. In a small
+    trial on CUB, 0.1 moved the codes away from N(0, I)."""
     std: float = 0.5
-    """The standard deviation of a pixel about what is drawn, bytes lying between −1 and 1."""
+    """Standard deviation of a pixel in the likelihood, with images scaled to [−1, 1]."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -46,7 +46,7 @@ class Config(Settings):
 
 
 class AdversarialAutoEncoder(Learner):
-    """The squared error of what is drawn, and the critic's error, which the encoder makes large."""
+    """The reconstruction error plus the adversarial loss."""
 
     config: Config
 
@@ -63,16 +63,16 @@ class AdversarialAutoEncoder(Learner):
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
         (features,) = views
         code = self.code(features.whole).float()
-        drawn = self.drawer.error(code, features.seen, self.config.std).mean()
-        drawn = drawn / features.seen[0].numel()
-        # the gradient that reaches the code is turned round, so that one descent serves both players
-        turned = Turned.apply(code, self.config.adversity)
-        noise, told = self.critic(torch.randn_like(code)), self.critic(turned)
-        return drawn + softplus(-noise).mean() + softplus(told).mean()
+        error = self.drawer.error(code, features.seen, self.config.std).mean()
+        error = error / features.seen[0].numel()
+        # the gradient that reaches the code is reversed, so one optimiser step serves both players
+        reversed_code = GradientReversal.apply(code, self.config.adversity)
+        of_noise, of_code = self.critic(torch.randn_like(code)), self.critic(reversed_code)
+        return error + softplus(-of_noise).mean() + softplus(of_code).mean()
 
 
-class Turned(torch.autograd.Function):
-    """What it is given; gradients come back turned round and weighed (Ganin and Lempitsky, 2015)."""
+class GradientReversal(torch.autograd.Function):
+    """The identity, whose gradient is reversed and weighted (Ganin and Lempitsky, 2015)."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: float) -> Tensor:

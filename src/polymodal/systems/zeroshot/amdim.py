@@ -1,8 +1,8 @@
-"""AMDIM: the places of one look at an image and the whole of another (Bachman et al., 2019; 003, §4.4.1).
+"""AMDIM: Deep InfoMax between two augmented views of an image (Bachman et al., 2019; 003, §4.4.1).
 
-Two looks at each image, augmented apart, are encoded; the global feature of either is to know the
-local ones of the other, at two scales. Scores are products over the root of their width, as in AMDIM's
-own code, kept small and clipped softly: without the root many are beyond the limit at first.
+The global feature of each view is matched with the local features of the other, at two scales.
+Scores are dot products over the square root of their width, as in AMDIM's own code, with a
+penalty and a soft limit. Without the square root many scores start beyond the limit.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from polymodal.nn.scratch import Features
 from polymodal.systems.zeroshot import learn
 from polymodal.systems.zeroshot.class_examples import ClassBatch
 from polymodal.systems.zeroshot.infomax import BoundName, InfoMax, InfoMaxSettings
-from polymodal.systems.zeroshot.two_looks import Looking
+from polymodal.systems.zeroshot.two_views import TwoViews
 
 __all__ = ["Config", "build", "learn"]
 
@@ -26,30 +26,29 @@ class Config(InfoMaxSettings):
     """An encoder that learns by Augmented Multiscale Deep InfoMax."""
 
     bound: BoundName = "infonce"
-    """What is made large; AMDIM's own is InfoNCE."""
+    """Bound on the mutual information to maximise; AMDIM's own is InfoNCE."""
     looks: Literal["amdim", "window"] = "amdim"
-    """What is seen of a picture in training: AMDIM's own augmentations, or windows as other learners
-    have them, which is all that the thesis speaks of (A.2)."""
+    """Augmentation of the views: AMDIM's own, or random crops as in the other systems, the only one
+    that the thesis mentions (A.2)."""
     scales: Literal["local", "local-and-last"] = "local-and-last"
-    """Which places a global feature is to know: those of the local and the last maps, or of the local ones
-    alone."""
+    """Local features that the global one is matched with: the local maps, or the last maps too."""
     limit: float = 10.0
-    """What scores are clipped to, softly; 0 for no limit."""
+    """Soft clipping of the scores to ± this value; 0 for none."""
     penalty: float = 5e-2
-    """Weight of the mean squared score before it is clipped."""
+    """Weight of the mean squared score before clipping."""
 
 
-class AugmentedMultiscale(Looking, InfoMax):
-    """Minus the bounds between two looks, both ways round, at each scale."""
+class AugmentedMultiscale(TwoViews, InfoMax):
+    """Minus the bounds between two views, in both directions, at each scale."""
 
     def __init__(self, config: Config, learned: dict[str, Any]) -> None:
         super().__init__(config, learned)
         if config.looks == "window":
-            self.looks = None
+            self.augment = None
 
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
         one, other = views
-        return -0.5 * (self.shared(one, other) + self.shared(other, one))
+        return -0.5 * (self.information(one, other) + self.information(other, one))
 
 
 def build(config: Config, learned: dict[str, Any]) -> AugmentedMultiscale:

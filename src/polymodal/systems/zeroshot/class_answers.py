@@ -1,4 +1,4 @@
-"""Pictures of anybody's, asked about: their features, and the classes that they may show."""
+"""Features and most likely classes of a user's own images."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -12,14 +12,14 @@ from polymodal.data.user_images import as_pictures
 from polymodal.systems.zeroshot.prototypes import cosines
 
 BLOCK = 256
-"""Pictures that are encoded at once."""
+"""Number of images that are encoded at once."""
 
 Named = list[tuple[str, float]]
-"""Classes with the cosine of each, the likeliest first."""
+"""Classes with the cosine of each, the most likely first."""
 
 
 def encode(learner: Any, images: Sequence[Any]) -> Float[Tensor, "n d"]:
-    """The global features of pictures: paths, PIL images, arrays `h w 3` of uint8, or a mix."""
+    """The global features of images: paths, PIL images, arrays `h w 3` of uint8, or a mix."""
     if isinstance(images, str) or not hasattr(images, "__len__"):
         raise PolymodalError("Give a list of pictures, such as ['image.png'].")
     learner.eval()
@@ -28,7 +28,7 @@ def encode(learner: Any, images: Sequence[Any]) -> Float[Tensor, "n d"]:
 
 
 def blocks(learner: Any, images: Sequence[Any]) -> Iterator[Tensor]:
-    """Pictures in the learner's size, on its device, some at a time."""
+    """Images in the learner's size, on its device, in blocks."""
     for start in range(0, len(images), BLOCK):
         part = as_pictures(list(images[start : start + BLOCK]), learner.learned["size"])
         yield torch.from_numpy(part).permute(0, 3, 1, 2).to(learner.device)
@@ -37,7 +37,8 @@ def blocks(learner: Any, images: Sequence[Any]) -> Iterator[Tensor]:
 def recognise(
     learner: Any, images: Sequence[Any], among: Sequence[str] | None = None, first: int = 5
 ) -> list[Named]:
-    """The classes whose prototypes are nearest to each picture, of all or of those that may be named."""
+    """The classes with the nearest prototypes for each image, among all classes or those of
+    `among`."""
     names = learner.learned["names"]
     among = names if among is None else among
     if isinstance(among, str) or not among:

@@ -1,4 +1,4 @@
-"""Pictures with their classes, by the batch, and with partners of the same class where they are asked for."""
+"""Batches of images with their classes, and optionally with a positive from the same class."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from polymodal.data.records import Dataset
 
 @dataclass(frozen=True)
 class ClassBatch(Batch):
-    """b pictures and the class of each."""
+    """b images and the class of each."""
 
     images: UInt8[Tensor, "b 3 h w"]
     labels: Int64[Tensor, " b"]
@@ -22,41 +22,43 @@ class ClassBatch(Batch):
 
 @dataclass(frozen=True)
 class PartnerBatch(ClassBatch):
-    """The same with a partner for each: the picture itself, or another of its class."""
+    """The same with a partner (the positive) for each image: the image itself, or another of its
+    class."""
 
     others: UInt8[Tensor, "b 3 h w"]
 
     @property
     def own(self) -> Bool[Tensor, " b"]:
-        """Which pictures are their own partner."""
+        """Which images are their own partner."""
         return (self.images == self.others).flatten(1).all(1)
 
 
-class Kin:
-    """Which pictures are of one class: found for a whole batch at once, for a step takes no longer."""
+class ClassMembers:
+    """Finds other images of the same class, for a whole batch at once."""
 
     def __init__(self, labels: Int64[np.ndarray, " n"]) -> None:
         _, own, counts = np.unique(labels, return_inverse=True, return_counts=True)
-        self.rows = np.argsort(own, kind="stable")  # class after class
+        self.rows = np.argsort(own, kind="stable")  # sorted by class
         self.first, self.counts = (np.cumsum(counts) - counts)[own], counts[own]
-        self.rank = np.empty_like(own)  # which of its class a picture is
+        self.rank = np.empty_like(own)  # the rank of an image within its class
         self.rank[self.rows] = np.arange(len(own))
         self.rank -= self.first
 
     def others(
         self, indices: Int[np.ndarray, " b"], chance: Float[np.ndarray, " b"]
     ) -> Int64[np.ndarray, " b"]:
-        """Another picture of each one's class, by numbers below 1; itself where there is none."""
+        """Another image of each one's class, chosen by random numbers in [0, 1); itself if there is
+        none."""
         which = (chance * (self.counts[indices] - 1)).astype(np.int64)
-        which += (which >= self.rank[indices]) & (self.counts[indices] > 1)  # past itself
+        which += (which >= self.rank[indices]) & (self.counts[indices] > 1)  # skip itself
         return self.rows[self.first[indices] + which]
 
 
-class Pictured(ColumnExamples):
-    """All pictures of a split with their classes.
+class ClassExamples(ColumnExamples):
+    """All images of a split with their classes.
 
-    With a number for `partners`, each picture comes with another of its class, with that probability,
-    or with itself. Which is a function of the batch alone.
+    With a number for `partners`, each image comes with another of its class with this
+    probability, else with itself. The choice depends only on the batch.
     """
 
     def __init__(self, dataset: Dataset, partners: float | None = None) -> None:
@@ -65,10 +67,10 @@ class Pictured(ColumnExamples):
             "labels": Held(torch.from_numpy(np.asarray(dataset.labels))),
         }
         super().__init__(dataset, fields)
-        self.partners, self.kin = partners, Kin(dataset.labels)
+        self.partners, self.members = partners, ClassMembers(dataset.labels)
 
     def batch(self, indices: Int[np.ndarray, " b"]) -> ClassBatch:
-        """The pictures at these places, with partners if there are to be any."""
+        """The images at these indices, with partners if asked for."""
         plain = self.block(indices)
         if self.partners is None:
             return plain
@@ -76,12 +78,12 @@ class Pictured(ColumnExamples):
         return PartnerBatch(plain.images, plain.labels, others)
 
     def block(self, indices: Int[np.ndarray, " b"]) -> ClassBatch:
-        """The pictures at these places, without partners."""
+        """The images at these indices, without partners."""
         return ClassBatch(**{name: field.gather(indices) for name, field in self.fields.items()})
 
     def partners_of(self, indices: Int[np.ndarray, " b"]) -> Int64[np.ndarray, " b"]:
-        """A picture of the same class for each, never itself where the class has another, or itself."""
+        """The partner of each image: another of its class, or itself."""
         chance = np.random.default_rng(indices)
         paired = chance.random(len(indices)) < (self.partners or 0.0)
-        others = self.kin.others(indices, chance.random(len(indices)))
+        others = self.members.others(indices, chance.random(len(indices)))
         return np.where(paired, others, indices).astype(np.int64)

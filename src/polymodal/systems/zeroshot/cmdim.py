@@ -1,8 +1,7 @@
-"""CMDIM: DIM whose positives are of the same class, not of the same image (003, A.7).
+"""CMDIM: Deep InfoMax whose positives are other images of the same class (003, A.7).
 
-The global feature of an image is to know the local ones of another image of its class, with
-probability p, or its own, as in DIM; images of other classes are the negatives. So features say what
-a class shares.
+The global feature of an image is matched with the local features of another image of its class
+with probability p, else with its own, as in DIM. Images of other classes are the negatives.
 """
 
 from collections.abc import Sequence
@@ -27,10 +26,10 @@ class Config(InfoMaxSettings):
     """An encoder that learns by class-matching Deep InfoMax."""
 
     p: float = 1.0
-    """With what probability a partner is another image of the class."""
+    """Probability that the positive is another image of the class; 0 to 1."""
     itself: Literal["features", "look"] = "features"
-    """What an image that is its own partner is to know: its own local features, so that without partners
-    this is DIM, or those of another look at it. The thesis has 'the same input' (A.7)."""
+    """If the positive is the image itself: its own local features (as in DIM), or those of another
+    augmented view. The thesis says 'the same input' (A.7)."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -39,7 +38,7 @@ class Config(InfoMaxSettings):
 
 
 class ClassMatching(InfoMax):
-    """Minus the bound between an image and its partner, both ways round."""
+    """Minus the bound between an image and its partner, in both directions."""
 
     config: Config
 
@@ -48,7 +47,7 @@ class ClassMatching(InfoMax):
         self.partners = config.p
 
     def views(self, batch: PartnerBatch) -> Sequence[Features]:  # type: ignore[override]
-        """Each picture and its partner."""
+        """Each image and its partner."""
         return [self.see(batch.images), self.see(batch.others)]
 
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
@@ -56,10 +55,10 @@ class ClassMatching(InfoMax):
         if self.config.itself == "features":
             other = self.own_features(one, other, batch)  # type: ignore[arg-type]
         apart = batch.labels[:, None] != batch.labels
-        return -0.5 * (self.shared(one, other, apart) + self.shared(other, one, apart))
+        return -0.5 * (self.information(one, other, apart) + self.information(other, one, apart))
 
     def own_features(self, one: Features, other: Features, batch: PartnerBatch) -> Features:
-        """Those of partners, but an image's own where it is its own partner."""
+        """The features of the partners; an image that is its own partner gets its own features."""
         own = batch.own
 
         def chosen(ours: Tensor, theirs: Tensor) -> Tensor:

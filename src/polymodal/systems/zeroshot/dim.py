@@ -1,7 +1,7 @@
-"""DIM: features of the whole that know those of each place (Hjelm et al., 2019; 003, A.7).
+"""DIM: Deep InfoMax between global and local features (Hjelm et al., 2019; 003, A.7).
 
-A bound on the mutual information of an image's global feature and its local ones is made large: a
-critic tells places of the same image from those of others.
+It maximises a bound on their mutual information. A critic distinguishes local features of the
+same image from those of other images.
 """
 
 from collections.abc import Sequence
@@ -25,10 +25,10 @@ class Config(InfoMaxSettings):
 
 
 class DeepInfoMax(InfoMax):
-    """Minus the bound, for the global and local features of one look at each image."""
+    """Minus the bound, for the global and local features of one crop of each image."""
 
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
-        return -self.shared(views[0], views[0])
+        return -self.information(views[0], views[0])
 
 
 def build(config: Config, learned: dict[str, Any]) -> DeepInfoMax:

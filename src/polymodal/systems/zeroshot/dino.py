@@ -1,11 +1,13 @@
-"""DINO: a student tells of one look what its own average of the past tells of another (Caron et al., 2021).
+"""DINO: self-distillation from a moving average of the encoder (Caron et al., 2021).
 
-A reference younger than the thesis: no labels, no negatives. The teacher has the moving average of the
-student's weights. That it does not say the same of all images is owed to a centre taken off what it
-tells, and that it does not leave everything open to its low temperature.
+A reference newer than the thesis: no labels, no negatives. The student predicts from one view
+the teacher's output for another. The teacher's weights are the moving average of the student's.
+Two things prevent collapse: a centre is subtracted from the teacher's output, and its
+temperature is low.
 
-Smaller than the paper's: looks are AMDIM's, two of the whole image and no small ones; momentum and
-temperatures stand still; the student is judged, as every encoder here, and not the teacher.
+Smaller than in the paper: AMDIM's augmentations, two views of the whole image and no small
+crops; momentum and temperatures are constant. As for every encoder here, the student is
+evaluated, not the teacher.
 """
 
 from collections.abc import Sequence
@@ -23,7 +25,7 @@ from polymodal.nn.scratch import Features
 from polymodal.systems.zeroshot import Settings, learn
 from polymodal.systems.zeroshot.class_examples import ClassBatch
 from polymodal.systems.zeroshot.prototypes import cosines
-from polymodal.systems.zeroshot.two_looks import Looking
+from polymodal.systems.zeroshot.two_views import TwoViews
 
 __all__ = ["Config", "build", "learn"]
 
@@ -35,19 +37,19 @@ class Config(Settings):
     """An encoder that learns from its own average."""
 
     hidden: int = 2048
-    """The width of the head's two hidden layers."""
+    """Width of the head's two hidden layers."""
     code: int = 256
-    """The width of what they lead to."""
+    """Dimension of the head's bottleneck."""
     outputs: int = 4096
-    """Directions that a code is compared with; the paper has 65,536, for far more images."""
+    """Number of outputs of the head; the paper has 65,536, for far more images."""
     momentum: float = 0.996
-    """What the teacher keeps of its weights in a step."""
+    """Momentum of the teacher's weights."""
     centre_momentum: float = 0.9
-    """What the centre keeps of itself in a step."""
+    """Momentum of the centre."""
     temperature: float = 0.1
-    """What the student's cosines are divided by."""
+    """Temperature of the student."""
     teacher_temperature: float = 0.04
-    """What the teacher's are divided by: lower, so that it is surer."""
+    """Temperature of the teacher; lower, so that its output is sharper."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -62,7 +64,7 @@ class Config(Settings):
 
 
 class Head(nn.Module):
-    """From a feature to the cosines of its code with some directions, all of them learned."""
+    """Cosines of a feature's code with learned directions, one per output."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -77,8 +79,8 @@ class Head(nn.Module):
         return cosines(self.code(whole), self.directions)
 
 
-class SelfDistilled(Looking):
-    """The cross-entropy of what the student tells of each look and the teacher of the other."""
+class SelfDistilled(TwoViews):
+    """The cross-entropy between the teacher's output for one view and the student's for the other."""
 
     config: Config
     centre: Float[Tensor, " k"]
@@ -86,37 +88,38 @@ class SelfDistilled(Looking):
     def __init__(self, config: Config, learned: dict[str, Any]) -> None:
         super().__init__(config, learned)
         self.head = Head(config)
-        self.teacher, self.teacher_head = follower(self.encoder), follower(self.head)
+        self.teacher, self.teacher_head = buffer_copy(self.encoder), buffer_copy(self.head)
         self.register_buffer("centre", torch.zeros(config.outputs))
 
     def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
-        """Take the encoder of another run, for the teacher too."""
+        """Load the encoder of another run, for the teacher too."""
         super().begin_from(weights, learned)
         self.teacher.load_state_dict(self.encoder.state_dict())
 
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
         first, second = views
-        told = self.head(torch.cat([first.whole, second.whole])).float()
-        self.follow()  # what the last step did to the student; here, so that it is recorded with the step
+        student = self.head(torch.cat([first.whole, second.whole])).float()
+        # follows the last step of the optimiser; here, so that it is recorded with the step
+        self.update_teacher()
         with torch.no_grad():
-            others = torch.cat([self.teacher(look.seen).whole for look in (second, first)])
-            taught = self.teacher_head(others).float()
-            sure = ((taught - self.centre) / self.config.teacher_temperature).softmax(1)
-            self.centre.lerp_(taught.mean(0), 1 - self.config.centre_momentum)
-        return cross_entropy(told / self.config.temperature, sure)
+            others = torch.cat([self.teacher(view.seen).whole for view in (second, first)])
+            teacher = self.teacher_head(others).float()
+            targets = ((teacher - self.centre) / self.config.teacher_temperature).softmax(1)
+            self.centre.lerp_(teacher.mean(0), 1 - self.config.centre_momentum)
+        return cross_entropy(student / self.config.temperature, targets)
 
     @torch.no_grad()
-    def follow(self) -> None:
-        """Move the teacher's weights: θ ← m θ + (1 − m) θ of the student."""
+    def update_teacher(self) -> None:
+        """Update the teacher's weights: θ ← m θ + (1 − m) θ of the student."""
         for student, teacher in ((self.encoder, self.teacher), (self.head, self.teacher_head)):
             own = dict(teacher.named_buffers())
             for name, weight in student.named_parameters():
                 own[name].lerp_(weight, 1 - self.config.momentum)
 
 
-def follower(module: M) -> M:
-    """A copy whose weights are buffers: no optimiser moves them, and what is done to them before a step
-    is recorded is undone."""
+def buffer_copy(module: M) -> M:
+    """A copy whose weights are buffers: the optimiser does not update them, and a change during the
+    warm-up of a recorded step is undone."""
     found = deepcopy(module)
     for part in found.modules():
         for name, weight in list(part.named_parameters(recurse=False)):

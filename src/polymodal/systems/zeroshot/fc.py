@@ -1,6 +1,6 @@
-"""FC: features by which a linear map tells the labels (003, §4.4.1).
+"""FC: an encoder trained with labels and a linear classifier (003, §4.4.1).
 
-The fully supervised learner of the thesis, beside which the self-supervised ones stand.
+The fully supervised baseline of the thesis.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ __all__ = ["Config", "build", "learn"]
 
 @dataclass(frozen=True, kw_only=True)
 class Config(Settings):
-    """An encoder that learns labels."""
+    """An encoder trained with labels."""
 
 
 class FullySupervised(Learner):

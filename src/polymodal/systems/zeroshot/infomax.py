@@ -1,4 +1,5 @@
-"""Learners by mutual information: global features that know local ones (Hjelm et al., 2019; 003, A.7)."""
+"""Deep InfoMax and its relatives: mutual information of global and local features (Hjelm et al.,
+2019; 003, A.7)."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -20,27 +21,27 @@ BoundName = Literal["jensen-shannon", "infonce", "donsker-varadhan"]
 
 @dataclass(frozen=True, kw_only=True)
 class InfoMaxSettings(Settings):
-    """A bound and the critic that it is made large by."""
+    """A bound on the mutual information, and its critic."""
 
     bound: BoundName = "jensen-shannon"
-    """What is made large. The thesis names the Donsker–Varadhan representation (A.7), and DIM's own
-    code the Jensen–Shannon one."""
+    """Bound on the mutual information to maximise. The thesis names donsker-varadhan (A.7); DIM's
+    own code uses jensen-shannon."""
     critic: Literal["encode-and-dot", "encode-and-cosine", "dot", "concat-and-convolve"] = (
         "encode-and-dot"
     )
-    """What compares a global feature and a local one."""
+    """Critic that scores a global feature against a local one."""
     critic_hidden: int = 1024
-    """The width of its layers, where it has any."""
+    """Width of the critic's layers, if it has any."""
     critic_scaled: bool = True
-    """Divide the scores of encode-and-dot by the root of its width, as AMDIM does. DIM's authors and the
-    thesis do not say so, but from scores about that root learning is slow (see docs/zeroshot.md)."""
+    """Divide the scores of encode-and-dot by the square root of its width, as AMDIM does. DIM and
+    the thesis do not, but learning is then slow (docs/zeroshot.md)."""
     scales: Literal["local", "local-and-last"] = "local"
-    """Which places a global feature is to know: those of the local maps (003, A.7), or of the last ones too,
-    as in AMDIM."""
+    """Local features that the global one is matched with: the local maps (003, A.7), or the last
+    maps too, as in AMDIM."""
     limit: float = 0.0
-    """What scores are clipped to, softly, as in AMDIM; 0 for no limit."""
+    """Soft clipping of the scores to ± this value, as in AMDIM; 0 for none."""
     penalty: float = 0.0
-    """Weight of the mean squared score before it is clipped, as in AMDIM."""
+    """Weight of the mean squared score before clipping, as in AMDIM."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -52,7 +53,7 @@ class InfoMaxSettings(Settings):
 
 
 class InfoMax(Learner):
-    """A learner with a critic for each scale."""
+    """A learner with one critic per scale."""
 
     config: InfoMaxSettings
 
@@ -60,31 +61,31 @@ class InfoMax(Learner):
         super().__init__(config, learned)
         self.bound = information.named(config.bound)
         self.critic = critic(config, self.encoder.local_dim)
-        # not `dot`: local and last maps are not equally wide
+        # not `dot`: local and last maps differ in width
         both = config.scales == "local-and-last"
         self.far_critic = critic(config, self.encoder.last_dim) if both else None
 
-    def shared(
+    def information(
         self, whole: Features, places: Features, negatives: Bool[Tensor, "b b"] | None = None
     ) -> Float[Tensor, ""]:
-        """What the global features of some images and the places of their partners share, in nats: the mean
-        over scales."""
+        """The bound on the mutual information of the global features of images and the local
+        features of their positives, in nats: the mean over scales."""
         scores = [self.critic(whole.whole, places.local)]
         if self.far_critic is not None:
             scores.append(self.far_critic(whole.whole, places.last))
-        return torch.stack([self.told(each, negatives) for each in scores]).mean()
+        return torch.stack([self.bound_of(each, negatives) for each in scores]).mean()
 
-    def told(
+    def bound_of(
         self, scores: Float[Tensor, "b b *places"], negatives: Bool[Tensor, "b b"] | None = None
     ) -> Float[Tensor, ""]:
-        """The bound by scores, clipped and less their penalty where that is asked for."""
+        """The bound from scores, with soft clipping and penalty if set."""
         limit, weight = self.config.limit, self.config.penalty
         bound = self.bound(soft_clip(scores, limit) if limit else scores, negatives=negatives)
         return bound - score_penalty(scores, weight) if weight else bound
 
 
 def critic(config: InfoMaxSettings, local: int) -> nn.Module:
-    """What compares global features and local ones of some width."""
+    """The critic for local features of a given width."""
     how: dict[str, Any] = {} if config.critic == "dot" else {"hidden": config.critic_hidden}
     if config.critic == "encode-and-dot":
         how["scaled"] = config.critic_scaled

@@ -1,4 +1,4 @@
-"""A learner of features: what all share but their loss."""
+"""Base class of the zero-shot systems: everything but the loss."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from polymodal.nn.augment import RandomCrop
 from polymodal.nn.learning_rates import half_cosine
 from polymodal.nn.scratch import Features
 from polymodal.systems.zeroshot import class_answers as asking
-from polymodal.systems.zeroshot.class_examples import ClassBatch, Pictured
+from polymodal.systems.zeroshot.class_examples import ClassBatch, ClassExamples
 from polymodal.systems.zeroshot.learner_settings import Settings
 from polymodal.systems.zeroshot.local_losses import LocalClassifier
 from polymodal.systems.zeroshot.prototypes import (
@@ -33,16 +33,16 @@ from polymodal.training.recording import Outputs, Recordable
 
 
 class Learner(Recordable):
-    """An encoder that learns by some loss, and is judged by the classes that it never saw.
+    """An encoder that is trained by some loss, and evaluated on unseen classes.
 
-    Before each validation prototypes are fitted to the features of the training images, which stand
-    still meanwhile (003, §4.4.5); they are kept with the weights.
+    Before each validation, prototypes are fitted to the frozen features of the training images
+    (003, §4.4.5). They are saved with the weights.
     """
 
     monitor = "zsl_top1"
     can = frozenset({"recognise"})
     partners: float | None = None
-    """With what probability a picture comes with another of its class, or none if it comes alone."""
+    """Probability that an image comes with another of its class; None if it comes alone."""
 
     attributes: Float[Tensor, "c a"]
     known: Bool[Tensor, " c"]
@@ -72,69 +72,73 @@ class Learner(Recordable):
         self.register_buffer("attributes", torch.zeros(classes, width))
         self.register_buffer("known", torch.zeros(classes, dtype=torch.bool))
         self.register_buffer("ridges", torch.zeros(classes, config.dim))
-        self.learned_from: Pictured | None = None
+        self.learned_from: ClassExamples | None = None
 
     # Training
 
     @abstractmethod
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
-        """What it learns by, beside the local loss."""
+        """The system's own loss, without the local loss."""
 
     def views(self, batch: ClassBatch) -> Sequence[Features]:
-        """What it encodes of a batch: each picture, or for some learners two of its class."""
+        """The features of a batch: of each image, or for some systems of two images or views."""
         return [self.see(batch.images)]
 
     def start(self, train: Dataset) -> None:
-        """Take the attributes of all classes, and which of them have training images."""
+        """Store the attributes of all classes, and which classes have training images."""
         data = classed(train)
         self.attributes.copy_(torch.from_numpy(unit_attributes(data.attributes)))
         self.known[torch.from_numpy(data.labels).unique()] = True
-        self.learned_from = Pictured(data, self.partners)
+        self.learned_from = ClassExamples(data, self.partners)
 
     def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
-        """Take the encoder of another run."""
+        """Load the encoder of another run."""
         own = {k: v.shape for k, v in self.encoder.state_dict(prefix="encoder.").items()}
         theirs = {k: v.shape for k, v in weights.items() if k.startswith("encoder.")}
         if own != theirs:
             raise PolymodalError(
                 "--init names a run with another encoder. Start from one with the same --encoder, "
-                "--dim, --crop and size of pictures."
+                "--dim, --crop and image size."
             )
         self.load_state_dict({k: weights[k] for k in own}, strict=False)
 
-    def examples(self, dataset: Dataset) -> Pictured:
+    def examples(self, dataset: Dataset) -> ClassExamples:
         own = self.learned_from
-        return own if own and own.dataset is dataset else Pictured(classed(dataset), self.partners)
+        return (
+            own
+            if own and own.dataset is dataset
+            else ClassExamples(classed(dataset), self.partners)
+        )
 
     def training_step(self, batch: ClassBatch, batch_idx: int) -> Outputs:
         return self.stepped(self.step, batch)
 
     def step(self, batch: ClassBatch) -> Outputs:
-        """The learner's own loss and the local one, of all that it encodes."""
+        """The system's own loss plus the local loss, averaged over all views."""
         views = self.views(batch)
         loss = self.loss(views, batch)
         if self.local is not None:
-            told = [self.local_loss(view, batch.labels) for view in views]
-            loss = loss + self.config.local_weight * torch.stack(told).mean()
+            local = [self.local_loss(view, batch.labels) for view in views]
+            loss = loss + self.config.local_weight * torch.stack(local).mean()
         return {"loss": loss, "shown": loss.detach()}
 
     def local_loss(self, view: Features, labels: Int[Tensor, " b"]) -> Float[Tensor, ""]:
-        """The local loss of one look at each picture."""
+        """The local loss of one view of each image."""
         logits = self.local(view.local, self.attributes)  # type: ignore[misc]
         return self.cross_entropy_of_seen(
             logits, labels.repeat_interleave(len(logits) // len(labels))
         )
 
     def see(self, images: UInt8[Tensor, "b 3 h w"]) -> Features:
-        """The features of a window of each picture, its bytes between −1 and 1."""
+        """The features of a crop of each image, scaled to [−1, 1]."""
         found: Features = self.encoder(self.crop(images).float() / 127.5 - 1)
         return found
 
     def cross_entropy_of_seen(
         self, logits: Float[Tensor, "b c"], labels: Int[Tensor, " b"]
     ) -> Float[Tensor, ""]:
-        """The cross-entropy of the true class among those with training images: of the others nothing
-        may be learned, not even that they are others."""
+        """The cross-entropy over classes with training images: unseen classes are excluded, so
+        nothing is learned about them."""
         return cross_entropy(logits.float().masked_fill(~self.known, -torch.inf), labels)
 
     def configure_optimizers(self) -> Any:
@@ -153,30 +157,30 @@ class Learner(Recordable):
     # Evaluation
 
     def validate(self, dataset: Dataset) -> dict[str, float]:
-        """Fit the prototypes, and score the classes of a split by them."""
+        """Fit the prototypes, and evaluate on the classes of a split."""
         self.fit_prototypes()
         return self.evaluate(dataset)
 
     def fit_prototypes(self) -> None:
-        """Prototypes of both kinds for the features of the training images as they are now."""
+        """Fit both kinds of prototypes to the current features of the training images."""
         if self.learned_from is None:
             raise PolymodalError(
                 "Prototypes are fitted to the training images, which this model does not have. "
-                "Use `evaluate`, which takes those that were kept."
+                "Use `evaluate`, which uses the saved prototypes."
             )
         features, labels = self.features(self.learned_from.dataset)
         self.ridges.copy_(ridge(features, labels, self.attributes, self.config.ridge))
         self.fit(features, labels)
 
     def fit(self, features: Float[Tensor, "n d"], labels: Int[Tensor, " n"]) -> None:
-        """Prototypes by which classes are recognised."""
+        """Fit the prototypes that classes are recognised by."""
         how = Fitting(steps=self.config.fit_steps, lr=self.config.fit_lr)
         found = fitted(features, labels, self.attributes, how)
         self.prototypes.load_state_dict(found.state_dict())
 
     @torch.no_grad()
     def evaluate(self, dataset: Dataset) -> dict[str, float]:
-        """How often the class is recognised, among those of the split and among all, each class alike."""
+        """Accuracy among the classes of the split and among all classes, averaged over classes."""
         self.check_data(dataset)
         features, labels = self.features(dataset)
         scores = cosines(features, self.prototypes(self.attributes))
@@ -192,7 +196,7 @@ class Learner(Recordable):
         }
 
     def check_data(self, dataset: Dataset) -> None:
-        """Data must have the classes that are known here by their attributes, in pictures of one size."""
+        """Refuse data with other classes, or images of another size."""
         data, names, size = classed(dataset), self.learned["names"], self.learned["size"]
         if list(data.classes) != names:
             raise PolymodalError(
@@ -207,18 +211,18 @@ class Learner(Recordable):
             )
 
     def joined(self, scores: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-        """The same with the generalised setting (Xian et al., 2017), where `test_seen` has other images
-        of the classes that were learned from, and of no others."""
+        """Add the scores of generalised zero-shot learning (Xian et al., 2017), if `test_seen` has
+        other images of the training classes only."""
         seen, unseen = scores.get("test_seen"), scores.get("test")
         if not (seen and unseen and seen["classes_learned"] == 100):
             return scores
         both = seen["top1_among_all"], unseen["top1_among_all"]
-        told = {"gzsl_seen": both[0], "gzsl_unseen": both[1], "gzsl_harmonic": harmonic(*both)}
-        return {**scores, "test": unseen | told}
+        added = {"gzsl_seen": both[0], "gzsl_unseen": both[1], "gzsl_harmonic": harmonic(*both)}
+        return {**scores, "test": unseen | added}
 
     @torch.no_grad()
     def features(self, dataset: Dataset) -> tuple[Float[Tensor, "n d"], Int[Tensor, " n"]]:
-        """The global features of all pictures of a split, and their classes."""
+        """The global features of all images of a split, and their classes."""
         self.eval()
         found, labels = [], []
         for block in self.examples(dataset).blocks():
@@ -230,29 +234,29 @@ class Learner(Recordable):
 
     @property
     def unseen(self) -> list[str]:
-        """The classes that had no training images, and are known by their attributes alone."""
+        """The classes without training images, known only by their attributes."""
         names, known = self.learned["names"], self.known.tolist()
         return [name for name, seen in zip(names, known, strict=True) if not seen]
 
     @torch.no_grad()
     def encode_images(self, images: Sequence[Any]) -> Float[Tensor, "n d"]:
-        """The global features of pictures: paths, PIL images, arrays, or a mix."""
+        """The global features of images: paths, PIL images, arrays, or a mix."""
         return asking.encode(self, images)
 
     @torch.no_grad()
     def recognise(
         self, images: Sequence[Any], among: Sequence[str] | None = None, first: int = 5
     ) -> list[asking.Named]:
-        """The likeliest classes of each picture, with their cosines: of all, or of those named."""
+        """The most likely classes of each image, with their cosines, among all or those of `among`."""
         return asking.recognise(self, images, among, first)
 
     def symptoms(self, scores: dict[str, float]) -> list[str]:
-        """What is wrong with features that score so, in plain words."""
+        """Warnings about scores near chance level."""
         if scores["zsl_top1"] > 1.5 * scores["chance"]:
             return []
-        which = "Classes" if scores.get("classes_learned") else "Classes never seen"
+        which = "Classes" if scores.get("classes_learned") else "Unseen classes"
         return [
-            f"{which} are recognised hardly better than by chance "
+            f"{which} are recognised hardly above chance level "
             f"({scores['zsl_top1']:.1f} % against {scores['chance']:.1f} %). Train longer, or try "
             "another --lr."
         ]

@@ -1,4 +1,4 @@
-"""What every learner of features can be told, and what it must know of its data."""
+"""Settings of every zero-shot system, and what it needs to know of its data."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,39 +11,40 @@ from polymodal.data.records import Dataset
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """An encoder and how it is trained; the defaults are the thesis's (003, A.2)."""
+    """An encoder and its training; the defaults are the thesis's (003, A.2)."""
 
     encoder: Literal["basic", "alex"] = "basic"
-    """After DCGAN (003, Table A.2) or AlexNet (Table A.3)."""
+    """Encoder after DCGAN (basic; 003, Table A.2) or AlexNet (alex; Table A.3)."""
     dim: int = 1024
-    """The width of the global feature."""
+    """Dimension of the global feature."""
     slim: int = 1
-    """What the numbers of maps are divided by: 1 for the thesis's encoders, more to try something."""
+    """Divisor of the numbers of feature maps: 1 for the thesis's encoders, more for small trials."""
     local: Literal["none", "attributes", "labels"] = "none"
-    """What is told from the local features beside the model's own loss: nothing, the attributes of the
-    class (AC) or the class (LC; 003, §4.4.1)."""
+    """Local loss: none, class attributes (AC) or labels (LC) predicted from the local features
+    (003, §4.4.1)."""
     local_weight: float = 1.0
-    """Weight of that loss."""
+    """Weight of the local loss."""
     local_each: bool = False
-    """Compare each place with the truth by itself, and not the mean of all."""
+    """Compute the local loss at each position, instead of on the mean of their logits."""
     crop: float = 0.875
-    """The side of the window that is seen, anywhere in training, the middle one in testing."""
+    """Side of the crop as a fraction of the image's: random in training, centred in evaluation."""
     flip: bool = False
-    """Mirror half of the pictures in training."""
+    """Flip half of the training images horizontally."""
     lr: float = 1e-4
-    """Adam's learning rate."""
+    """Learning rate of Adam."""
     decay: bool = False
-    """Let the rate fall to nothing along a cosine."""
+    """Cosine decay of the learning rate to 0."""
     dropout: float = 0.0
-    """Share of the numbers left out before each of the encoder's linear layers, and before FC's labels."""
+    """Dropout before each linear layer of the encoder, and before FC's classifier; 0 to below 1."""
     fit_steps: int = 40
-    """Steps in which prototypes are fitted; with many they know the training classes by heart."""
+    """Steps of Adam that fit the prototypes; with many they overfit the training classes."""
     fit_lr: float = 1e-3
-    """Adam's rate in them."""
+    """Learning rate of this fit."""
     ridge: float = 1.0
-    """Weight of the ridge by which prototypes are found in closed form, beside the others."""
+    """Weight of the ridge regression that gives the prototypes of zsl_top1_ridge."""
     handicap: float = 0.0
-    """What cosines of seen classes lose where all classes may be named (calibrated stacking)."""
+    """Value subtracted from the cosines of seen classes when all classes are candidates (calibrated
+    stacking)."""
 
     def __post_init__(self) -> None:
         for name in ("dim", "slim", "lr", "fit_steps", "fit_lr", "ridge"):
@@ -51,8 +52,8 @@ class Settings:
                 raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
         if self.local_each and self.local == "none":
             raise PolymodalError(
-                "--local-each says how the places of the local loss are compared: give --local "
-                "attributes or --local labels too."
+                "--local-each is an option of the local loss: give --local attributes or --local "
+                "labels too."
             )
         if not self.local_weight >= 0:
             raise PolymodalError(f"local_weight must be 0 or more, not {self.local_weight}.")
@@ -63,7 +64,7 @@ class Settings:
 
 
 def learn(config: Settings, train: Dataset) -> dict[str, Any]:
-    """The size of the pictures, the classes, and how many attributes there are."""
+    """The image size, the class names, and the number of attributes."""
     data = pictures_alone(classed(train))
     if not len(data):
         raise PolymodalError("The training split is empty: there is nothing to learn from.")

@@ -1,4 +1,4 @@
-"""Classes from local features, so that early layers come to see what classes are made of (003, §4.4.1)."""
+"""Local losses: classes predicted from the local features (003, §4.4.1)."""
 
 from typing import Literal
 
@@ -7,11 +7,11 @@ from torch import Tensor, nn
 
 
 class LocalClassifier(nn.Module):
-    """A class told from every place, by its attributes (AC) or by its label (LC).
+    """Predicts the class at every position, through its attributes (AC) or directly (LC).
 
-    The thesis does not say how the places' answers are joined: here their logits are averaged, then
-    compared once, or compared one by one (`each`). By attributes, a place says how much of each it sees,
-    and a class is as likely as its ℓ2-normalised attributes agree with that.
+    The thesis does not say how the positions are combined. Here their logits are averaged, or
+    with `each` compared one by one. With attributes, a position predicts a value per attribute,
+    and the logit of a class is the dot product with its ℓ2-normalised attributes.
     """
 
     def __init__(
@@ -30,7 +30,8 @@ class LocalClassifier(nn.Module):
     def forward(
         self, local: Float[Tensor, "b c h w"], attributes: Float[Tensor, "n a"]
     ) -> Float[Tensor, "m n"]:
-        """The logit of each class, whose attributes are given, by each picture, or by each of its places."""
+        """The logits of all classes, given their attributes: per image, or with `each` per
+        position."""
         found = self.tell(local).float()
-        told = found.movedim(1, -1).flatten(0, 2) if self.each else found.mean((2, 3))
-        return told @ attributes.T if self.kind == "attributes" else told
+        logits = found.movedim(1, -1).flatten(0, 2) if self.each else found.mean((2, 3))
+        return logits @ attributes.T if self.kind == "attributes" else logits

@@ -1,7 +1,9 @@
-"""Classes from local features alone: the places of the last maps, no layer that joins them (003, A.5).
+"""Classes from local features alone: each position of the last maps, without the final layer (003,
+A.5).
 
-Either the features of all places are averaged and the average is recognised, or each place is
-recognised by itself and the answers are averaged; of the maps after the last pooling or before it.
+Either the features of all positions are averaged and then classified, or each position is
+classified and the predictions are averaged. The maps are those after the last pooling or before
+it.
 """
 
 from collections.abc import Mapping
@@ -20,25 +22,25 @@ from polymodal.systems.zeroshot.learner import Learner
 from polymodal.systems.zeroshot.prototypes import Fitting, Prototypes, cosines, fitted
 
 Maps = Literal["last", "unpooled"]
-"""The maps that are flattened, or the same before their pooling."""
+"""The maps that are flattened, or the same before pooling."""
 
 MAPS: dict[str, Maps] = {"pool": "last", "no_pool": "unpooled"}
 
 
 @dataclass(frozen=True)
 class Places:
-    """The features of n images at p places each, and their classes."""
+    """The features of n images at p positions each, and their classes."""
 
     features: Float[Tensor, "n d p"]
     labels: Int[Tensor, " n"]
 
     def rows(self) -> Float[Tensor, "np d"]:
-        """Each place as a feature of its own, place by place within image by image."""
+        """Each position as a feature of its own, image by image."""
         return self.features.transpose(1, 2).flatten(0, 1)
 
 
 def local_scores(system: Learner, splits: Mapping[str, Dataset]) -> dict[str, float]:
-    """Accuracy on the classes of `test` by each way of joining places (003, Table A.3)."""
+    """Accuracy on the classes of `test` for each combination of positions (003, Table A.3)."""
     train, test = learned_from(system, splits), splits["test"]
     found = {"zsl_top1": system.evaluate(test)["zsl_top1"]}
     for name, which in MAPS.items():
@@ -55,7 +57,7 @@ def local_scores(system: Learner, splits: Mapping[str, Dataset]) -> dict[str, fl
 
 
 def by_mean(system: Learner, learned: Places, tested: Places) -> Float[Tensor, "m c"]:
-    """Scores of classes by the mean of an image's features over places: "average before"."""
+    """Class scores from the mean of an image's features over positions: "average before"."""
     net = net_for(system, learned.features.mean(2), learned.labels)
     return cosines(tested.features.mean(2), net(system.attributes))
 
@@ -63,7 +65,7 @@ def by_mean(system: Learner, learned: Places, tested: Places) -> Float[Tensor, "
 def by_place(
     system: Learner, learned: Places, tested: Places, among: Bool[Tensor, " c"]
 ) -> Float[Tensor, "m c"]:
-    """The mean over places of the probability of each class that may be named: "average after"."""
+    """The mean over positions of the probability of each candidate class: "average after"."""
     each = learned.features.shape[2]
     net = net_for(system, learned.rows(), learned.labels.repeat_interleave(each))
     scores = Fitting().scale * cosines(tested.rows(), net(system.attributes))
@@ -74,14 +76,14 @@ def by_place(
 def net_for(
     system: Learner, features: Float[Tensor, "n d"], labels: Int[Tensor, " n"]
 ) -> Prototypes:
-    """Prototypes among some features, fitted as those among the global ones are."""
+    """Prototypes for some features, fitted as those for the global features."""
     how = Fitting(steps=system.config.fit_steps, lr=system.config.fit_lr)
     return fitted(features, labels, system.attributes, how)
 
 
 @torch.no_grad()
 def places_of(system: Learner, dataset: Dataset, which: Maps) -> Places:
-    """The features at every place of all pictures of a split."""
+    """The features at every position of all images of a split."""
     system.eval()
     found = [
         getattr(system.see(block.images.to(system.device)), which).float().flatten(2)
@@ -92,11 +94,11 @@ def places_of(system: Learner, dataset: Dataset, which: Maps) -> Places:
 
 
 def learned_from(system: Learner, splits: Mapping[str, Dataset]) -> Dataset:
-    """The split that a trained system learned from, by its hash."""
+    """The training split of a trained system, found by its hash."""
     for split in splits.values():
         if split.fingerprint == system.learned.get("train"):
             return split
     raise PolymodalError(
-        "None of these splits is the one that the model learned from, to whose images prototypes are "
-        f"fitted; found {', '.join(splits)}. Give the data that it was trained on."
+        "None of these splits is the training split of the model, which prototypes are fitted to; "
+        f"found {', '.join(splits)}. Give the data that it was trained on."
     )

@@ -1,7 +1,7 @@
-"""PN: a prototypical network trained end to end, features and prototypes at once (003, Table A.2).
+"""PN: a prototypical network, features and class prototypes trained together (003, Table A.2).
 
-An image is pulled to the prototype that its class's attributes lead to, and away from those of the
-other classes (Snell et al., 2017).
+An image is pulled to the prototype of its class, computed from the class's attributes, and
+pushed away from those of other classes (Snell et al., 2017).
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ class Config(Settings):
     """A prototypical network."""
 
     scale: float = 10.0
-    """What cosines are multiplied by before the softmax."""
+    """Factor on the cosines before the softmax."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -34,7 +34,7 @@ class Config(Settings):
 
 
 class PrototypicalNetwork(Learner):
-    """The cross-entropy of the class whose prototype is nearest."""
+    """The cross-entropy over the cosines with the class prototypes."""
 
     config: Config
 
@@ -43,7 +43,7 @@ class PrototypicalNetwork(Learner):
         return self.cross_entropy_of_seen(self.config.scale * near, batch.labels)
 
     def fit(self, features: Float[Tensor, "n d"], labels: Int[Tensor, " n"]) -> None:
-        """Its prototypes are learned with the features."""
+        """Nothing: its prototypes are trained with the features."""
 
 
 def build(config: Config, learned: dict[str, Any]) -> PrototypicalNetwork:

@@ -17,27 +17,27 @@ from polymodal.base.errors import PolymodalError
 from polymodal.metrics.class_accuracy import top1
 
 PARTS, TIMES, EVERY = 5, 3, 10
-"""To choose a number of steps: a fifth of the classes is held out, three times, and asked about every
-tenth step."""
+"""To choose the number of steps, a fifth of the classes is held out, three times, and evaluated at
+every tenth step."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fitting:
-    """How prototypes are fitted. Few steps: there are no more attribute vectors than classes, and a
-    network soon knows them by heart."""
+    """How prototypes are fitted. Use few steps: there are no more attribute vectors than classes,
+    so a network soon memorises them."""
 
     steps: int | None = None
-    """Steps of Adam; unless told, as many as recognise most of some known classes that are held out."""
+    """Steps of Adam; by default the number that is best for held-out classes."""
     most: int = 400
-    """Steps at most where they are chosen so."""
+    """Maximum number of steps if it is chosen so."""
     lr: float = 1e-3
-    """Its rate."""
+    """Learning rate of Adam."""
     batch_size: int = 512
-    """Images a step."""
+    """Images per step."""
     hidden: int = 0
-    """The width of a layer between attributes and features; 0 for a linear map."""
+    """Width of a hidden layer between attributes and features; 0 for a linear map."""
     scale: float = 10.0
-    """What cosines are multiplied by before the softmax."""
+    """Factor on the cosines before the softmax."""
 
     def __post_init__(self) -> None:
         for name in ("steps", "most", "lr", "batch_size", "scale"):
@@ -49,7 +49,7 @@ class Fitting:
 
 
 class Prototypes(nn.Module):
-    """From class attributes to points among features."""
+    """A network from class attributes to prototypes in feature space."""
 
     def __init__(self, attributes: int, features: int, hidden: int = 0) -> None:
         super().__init__()
@@ -69,9 +69,9 @@ def fitted(
     how: Fitting,
     seed: int = 0,
 ) -> Prototypes:
-    """Prototypes of the classes that have images here, each to be nearest to its own."""
+    """Prototypes fitted by cross-entropy to the classes that have images here."""
     check(features, labels, attributes)
-    steps = how.steps or enough(features, labels, attributes, how, seed)
+    steps = how.steps or best_steps(features, labels, attributes, how, seed)
     *_, net = islice(descent(features, labels, attributes, how, seed), steps)
     return net.requires_grad_(False).eval()
 
@@ -83,7 +83,7 @@ def descent(
     how: Fitting,
     seed: int,
 ) -> Iterator[Prototypes]:
-    """The network after each step, without end."""
+    """The network after each step of Adam, without end."""
     classes, own = labels.unique(return_inverse=True)
     chance = torch.Generator(features.device).manual_seed(seed)
     with torch.random.fork_rng([features.device] if features.is_cuda else []):
@@ -103,15 +103,16 @@ def descent(
         yield net
 
 
-def enough(
+def best_steps(
     features: Float[Tensor, "n d"],
     labels: Int[Tensor, " n"],
     attributes: Float[Tensor, "c a"],
     how: Fitting,
     seed: int,
 ) -> int:
-    """After how many steps most classes are recognised that have images and are held out: a fifth of them
-    at a time, in the mean of three. With too few classes to hold out two, the most."""
+    """The number of steps with the best accuracy on held-out classes: a fifth of the classes with
+    images at a time, averaged over three splits. With too few classes to hold out two, the
+    maximum."""
     classes = labels.unique()
     if len(classes) < 2 * PARTS:
         return how.most
@@ -136,38 +137,38 @@ def ridge(
     attributes: Float[Tensor, "c a"],
     weight: float = 1.0,
 ) -> Float[Tensor, "c d"]:
-    """Prototypes of all classes in closed form: the linear map from attributes to the mean feature of
-    each class that has images, ‖A W − M‖² + weight ‖W‖² at its least, M taken about its own mean."""
+    """Prototypes of all classes by ridge regression from attributes to the mean feature of each
+    class with images: argmin ‖A W − M‖² + weight ‖W‖², with M centred."""
     check(features, labels, attributes)
     if not weight > 0:
         raise PolymodalError(f"The weight of a ridge must be above 0, not {weight}.")
     classes, own, counts = labels.unique(return_inverse=True, return_counts=True)
-    told = normalize(attributes.double(), dim=-1)
-    means = torch.zeros(len(classes), features.shape[1], dtype=torch.double, device=told.device)
+    unit = normalize(attributes.double(), dim=-1)
+    means = torch.zeros(len(classes), features.shape[1], dtype=torch.double, device=unit.device)
     means.index_add_(0, own, features.double())
     means = means / counts[:, None]
-    middle, about = means.mean(0), told[classes].mean(0)
-    known = told[classes] - about
-    # of two equal forms the one with the smaller square: there are fewer classes than attributes
+    middle, centre = means.mean(0), unit[classes].mean(0)
+    known = unit[classes] - centre
+    # the dual form, with the smaller matrix: there are fewer classes than attributes
     gram = known @ known.T + weight * torch.eye(
-        len(classes), dtype=torch.double, device=told.device
+        len(classes), dtype=torch.double, device=unit.device
     )
-    found = middle + (told - about) @ known.T @ torch.linalg.solve(gram, means - middle)
+    found = middle + (unit - centre) @ known.T @ torch.linalg.solve(gram, means - middle)
     return found.to(features.dtype)
 
 
 def cosines(
     features: Float[Tensor, "n d"], prototypes: Float[Tensor, "c d"]
 ) -> Float[Tensor, "n c"]:
-    """The cosine of every image and every class."""
+    """The cosine of every image with every class."""
     return normalize(features, dim=-1) @ normalize(prototypes, dim=-1).T
 
 
 def cosines_about(
     features: Float[Tensor, "n d"], prototypes: Float[Tensor, "c d"], known: Shaped[Tensor, " ..."]
 ) -> Float[Tensor, "n c"]:
-    """The same seen from the middle of the known classes, given by a mask or by their places: what all
-    classes share tells none of them apart."""
+    """The same after subtracting the mean prototype of the known classes (a mask or indices), which
+    does not distinguish any of them."""
     middle = prototypes[known].mean(0)
     return cosines(features - middle, prototypes - middle)
 
@@ -175,11 +176,11 @@ def cosines_about(
 def check(
     features: Float[Tensor, "n d"], labels: Int[Tensor, " n"], attributes: Float[Tensor, "c a"]
 ) -> None:
-    """There must be classes to tell apart, known by finite numbers."""
+    """Refuse a single class, and numbers that are not finite."""
     if len(labels.unique()) < 2:
         raise PolymodalError("Prototypes are fitted to two classes or more. Give more images.")
     for what, numbers in (("features", features), ("attributes", attributes)):
         if not numbers.isfinite().all():
             raise PolymodalError(
-                f"Some {what} are not finite numbers. Mend them before fitting prototypes."
+                f"Some {what} are not finite numbers. Correct them before fitting prototypes."
             )

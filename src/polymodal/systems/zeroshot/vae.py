@@ -1,7 +1,8 @@
-"""VAE and β-VAE: features from which a picture is drawn again (003, §4.4.1).
+"""VAE and β-VAE: features trained by reconstruction from a Gaussian code (003, §4.4.1).
 
-The features lead to a Gaussian of a code, of which a picture is drawn, and which stays near N(0, I)
-(Kingma and Welling, 2014); with --beta above 1 nearer (Higgins et al., 2017).
+The features give the posterior of a code, which is kept near N(0, I) by a KL term (Kingma and
+Welling, 2014). --beta above 1 keeps it nearer (Higgins et al., 2017). The image is reconstructed
+from the code.
 """
 
 from collections.abc import Sequence
@@ -27,11 +28,11 @@ class Config(Settings):
     """A variational auto-encoder; the thesis gives neither code nor likelihood: both are ours."""
 
     code: int = 128
-    """The width of the code."""
+    """Dimension of the code."""
     beta: float = 1.0
-    """Weight of the KL term."""
+    """KL weight."""
     std: float = 0.5
-    """The standard deviation of a pixel about what is drawn, bytes lying between −1 and 1."""
+    """Standard deviation of a pixel in the likelihood, with images scaled to [−1, 1]."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -43,8 +44,8 @@ class Config(Settings):
 
 
 class VariationalAutoEncoder(Learner):
-    """Minus the bound of log p(x), but for a constant, in nats a number of the picture: a local loss beside
-    the sum over all of them would be as good as none."""
+    """Minus the bound on log p(x), up to a constant, in nats per pixel value. A sum over all values
+    would outweigh the local loss."""
 
     config: Config
 

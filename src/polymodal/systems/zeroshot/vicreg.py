@@ -1,8 +1,8 @@
-"""VICReg: two looks at an image agree, in numbers that vary and tell different things (Bardes et al., 2022).
+"""VICReg: two views agree; features have variance and are decorrelated (Bardes et al., 2022).
 
-A reference younger than the thesis: no critic and no negatives. What keeps all images from having one
-feature is that each number of a batch is to have a standard deviation of 1, and no two are to vary
-together. Looks are AMDIM's.
+A reference newer than the thesis: no critic and no negatives. Two terms prevent collapse: the
+standard deviation of each dimension over a batch should be 1, and dimensions should not covary.
+The views use AMDIM's augmentations.
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ from polymodal.base.errors import PolymodalError
 from polymodal.nn.scratch import Features
 from polymodal.systems.zeroshot import Settings, learn
 from polymodal.systems.zeroshot.class_examples import ClassBatch
-from polymodal.systems.zeroshot.two_looks import Looking
+from polymodal.systems.zeroshot.two_views import TwoViews
 
 __all__ = ["Config", "build", "learn"]
 
 TINY = 1e-4
-"""What is added to a variance before its root is taken."""
+"""Added to a variance before the square root."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,11 +30,11 @@ class Config(Settings):
     """An encoder that learns by variance, invariance and covariance."""
 
     expander: int = 2048
-    """The width of the three layers whose numbers are compared; the paper has 8192, for larger features."""
+    """Width of the expander's three layers; the paper has 8192, for larger features."""
     invariance: float = 25.0
-    """Weight of the squared difference of two looks."""
+    """Weight of the squared difference of the two views."""
     variance: float = 25.0
-    """Weight of what standard deviations lack of 1."""
+    """Weight of the hinge that keeps standard deviations at 1."""
     covariance: float = 1.0
     """Weight of the squared covariances."""
 
@@ -47,8 +47,8 @@ class Config(Settings):
                 raise PolymodalError(f"{name} must be 0 or more, not {getattr(self, name)}.")
 
 
-class Regularised(Looking):
-    """The three terms of two looks, each widened by the same expander."""
+class Regularised(TwoViews):
+    """The three terms for two views, after a shared expander."""
 
     config: Config
 
@@ -62,21 +62,22 @@ class Regularised(Looking):
         )  # fmt: skip
 
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
-        first, second = (self.expander(look.whole).float() for look in views)
+        first, second = (self.expander(view.whole).float() for view in views)
         return (
             self.config.invariance * mse_loss(first, second)
-            + self.config.variance * (lacking(first) + lacking(second))
-            + self.config.covariance * (shared(first) + shared(second))
+            + self.config.variance * (variance_hinge(first) + variance_hinge(second))
+            + self.config.covariance * (covariance_penalty(first) + covariance_penalty(second))
         )
 
 
-def lacking(z: Float[Tensor, "b d"]) -> Float[Tensor, ""]:
-    """What the standard deviation of a number lacks of 1, on average (Bardes et al., 2022, eq. 1)."""
+def variance_hinge(z: Float[Tensor, "b d"]) -> Float[Tensor, ""]:
+    """The mean shortfall of the standard deviations below 1 (Bardes et al., 2022, eq. 1)."""
     return relu(1 - (z.var(0) + TINY).sqrt()).mean()
 
 
-def shared(z: Float[Tensor, "b d"]) -> Float[Tensor, ""]:
-    """The squared covariances of each number with all others, on average (Bardes et al., 2022, eq. 4)."""
+def covariance_penalty(z: Float[Tensor, "b d"]) -> Float[Tensor, ""]:
+    """The squared covariances between dimensions, summed and divided by their number (Bardes et
+    al., 2022, eq. 4)."""
     apart = z - z.mean(0)
     covariances = (apart.T @ apart).float() / (len(z) - 1)
     return 2 * covariances.tril(-1).square().sum() / z.shape[1]

@@ -1,8 +1,9 @@
-"""The judge: reads words in pictures, to tell whether generated ones show what is said (004, §5.4).
+"""Judge: a classifier that checks whether generated images match their texts (004, §5.4).
 
-The image encoder's architecture, trained on real pictures alone. Where each place of a text has words
-of its own (two-objects, one-object) it is given the relation word and reads the others, and where the
-objects are; where words are a bag (CelebA, CUB) it says how likely each is.
+It has the architecture of the image encoder and is trained only on real images. If each position
+of a text has its own words (two-objects, one-object), it is given the relation word and reads
+the other words and the objects' positions. If words are a bag (CelebA, CUB), it predicts the
+probability of each.
 """
 
 from collections.abc import Sequence
@@ -26,11 +27,12 @@ from polymodal.systems.vlvae.judge.place_judge import PlaceJudge
 __all__ = ["Config", "build", "learn"]
 
 OPPOSITES = {"left": "right", "right": "left", "front": "behind", "behind": "front"}
-"""The relation that holds when the two objects change places."""
+"""The relation that holds when the two objects are swapped."""
 
 
 def learn(config: Config, train: Dataset) -> dict[str, Any]:
-    """The words and, where each place has its own, which, and how many objects' places are known."""
+    """The vocabulary; if each position has its own words, also those words and the number of
+    objects with known positions."""
     if not len(train):
         raise PolymodalError("The training split is empty: there is nothing to learn from.")
     words = words_of(train)
@@ -43,7 +45,7 @@ def learn(config: Config, train: Dataset) -> dict[str, Any]:
 
 
 def build(config: Config, learned: dict[str, Any]) -> Judge:
-    """The judge of words at places, or of a bag of words."""
+    """The judge of words at fixed positions, or of a bag of words."""
     words = Words.from_json(learned["words"])
     encoder = ImageEncoder(size=learned["size"], width=config.width, code=config.code)
     if "at" not in learned:
@@ -67,7 +69,7 @@ def build(config: Config, learned: dict[str, Any]) -> Judge:
 
 
 def named_places(at: Sequence[Sequence[str]]) -> dict[str, list[int]]:
-    """The places of each attribute, known by the words that occur there; a relation has one place.
+    """The positions of each attribute, found from the words that occur there; a relation has one.
 
     >>> named_places([["small"], ["left", "right"], ["large", "small"], ["big"]])
     {'size': [0, 2], 'relation': [1], 'word_4': [3]}

@@ -1,4 +1,4 @@
-"""The judge of words whose order means nothing."""
+"""The judge of bags of words, whose order has no meaning."""
 
 import math
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ GUESS = 55.0
 
 
 class BagJudge(Judge):
-    """Says how likely each word is to be said of a picture."""
+    """Predicts the probability of each word for an image."""
 
     reader: BagReader
 
@@ -29,28 +29,29 @@ class BagJudge(Judge):
         return Sayings(dataset, self.words)
 
     def step(self, batch: SayingBatch) -> Outputs:
-        """Whether each word is said of each picture; the blank, which comes first, is none."""
+        """Binary cross-entropy of each word for each image; the blank, which comes first, is
+        excluded."""
         truth = said(batch.texts, len(self.words))[:, 1:]
         logits = self.reader(batch.images)[:, 1:]
         loss = binary_cross_entropy_with_logits(logits, truth.float())
         return {"loss": loss, "shown": loss.detach()}
 
     def symptom(self, loss: float) -> str | None:
-        """A word's loss that stays where tossing a coin is."""
+        """A warning if the loss per word stays at chance level."""
         if loss < 0.99 * math.log(2):
             return None
-        return f"The judge tosses coins: the loss of a word is {loss:.2f}. Try another --lr."
+        return f"The judge is at chance level: the loss per word is {loss:.2f}. Try another --lr."
 
     @torch.no_grad()
     def probabilities(self, pictures: Shaped[Tensor, "b 3 h w"]) -> Float[Tensor, "b v"]:
-        """How likely each word is to be said of each picture."""
+        """The probability of each word for each image."""
         self.eval()
         found = [self.reader(some.to(self.device)) for some in pictures.split(BLOCK)]
         return torch.cat(found).sigmoid()
 
     def scores(self, batches: Iterator[SayingBatch]) -> dict[str, float]:
-        """Balanced accuracies, the mean over pictures with and without a word, since most words are
-        seldom said; and the correctness of the texts themselves."""
+        """Balanced accuracies, the mean over images with and without a word, since most words are
+        rare; and the correctness of the texts themselves."""
         found, truth, texts = [], [], []
         for batch in batches:
             found.append(self.probabilities(batch.images).cpu())
@@ -74,7 +75,7 @@ class BagJudge(Judge):
         return bag_correctness(texts.to(likely.device), likely, blank=0)
 
     def symptoms(self, scores: dict[str, float]) -> list[str]:
-        """The words that it does not tell."""
+        """A warning about the words with an accuracy near chance level."""
         ill = [
             name.removeprefix("accuracy_")
             for name, value in scores.items()
@@ -83,8 +84,8 @@ class BagJudge(Judge):
         if not ill:
             return []
         return [
-            f"The judge hardly tells pictures of {', '.join(ill)} from others (balanced accuracies "
-            f"below {GUESS:g} %), so its word on them is worth little. Train longer, or on more pictures."
+            f"The judge hardly recognises {', '.join(ill)} (balanced accuracies below {GUESS:g} %), so its "
+            "scores of these words are unreliable. Train longer, or on more images."
         ]
 
     def protocol(self) -> dict[str, Any]:

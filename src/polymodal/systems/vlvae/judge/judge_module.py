@@ -1,4 +1,4 @@
-"""What the judges of places and of bags share: how they are trained and asked."""
+"""What both judges share: training and evaluation."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
@@ -19,11 +19,11 @@ from polymodal.systems.vlvae.judge.judge_settings import Config
 from polymodal.training.recording import Outputs, Recordable
 
 QUICK, BLOCK = 2000, 256
-"""How many pictures are read at a validation, and how many at once."""
+"""Number of images at a validation, and per block."""
 
 
 class Judge(Recordable):
-    """A reader of pictures with the words that it reads."""
+    """An image classifier with the vocabulary that it predicts."""
 
     monitor = "least_accuracy"
 
@@ -32,7 +32,7 @@ class Judge(Recordable):
         self.config, self.words, self.reader = config, words, reader
 
     def check(self, splits: Mapping[str, Dataset]) -> None:
-        """Before it learns: whether it could be asked about every split afterwards."""
+        """Before training: do the texts of every split fit the vocabulary?"""
         check_texts(splits, self.words)
 
     @abstractmethod
@@ -45,16 +45,16 @@ class Judge(Recordable):
 
     @abstractmethod
     def scores(self, batches: Iterator[Any]) -> dict[str, float]:
-        """The accuracy of each attribute on real pictures, in percent, and the least of them."""
+        """The accuracy of each attribute on real images, in percent, and the lowest of them."""
 
     @abstractmethod
     def correctness(
         self, pictures: Shaped[Tensor, "b 3 h w"], texts: Int[Tensor, "b t"]
     ) -> dict[str, float]:
-        """How much of each text its picture shows, in percent: see `metrics.correctness`."""
+        """How much of each text its image shows, in percent: see `metrics.correctness`."""
 
     def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
-        """Take another judge's weights."""
+        """Load another judge's weights."""
         own, other = (
             {k: v.shape for k, v in some.items()} for some in (self.state_dict(), weights)
         )
@@ -75,7 +75,7 @@ class Judge(Recordable):
         return {"optimizer": adam, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
 
     def validate(self, dataset: Dataset) -> dict[str, float]:
-        """The accuracies on the first pictures of a split."""
+        """The accuracies on the first images of a split."""
         return self.scores(self.batches(dataset, min(QUICK, len(dataset))))
 
     def evaluate(self, dataset: Dataset) -> dict[str, float]:
@@ -83,14 +83,14 @@ class Judge(Recordable):
         return self.scores(self.batches(dataset, len(dataset)))
 
     def batches(self, dataset: Dataset, count: int) -> Iterator[Any]:
-        """The first examples of a split, by blocks, on the device."""
+        """The first examples of a split, in blocks, on the device."""
         check_pictures(dataset, self.reader.size)
         for batch in self.examples(dataset).blocks(count, BLOCK):
             yield batch.to(self.device)
 
 
 def share_of_rate(step: int, warmup: int, last: int) -> float:
-    """How much of the highest rate a step has: a straight rise times half a cosine over all steps.
+    """The factor on the learning rate at a step: linear warm-up times half a cosine over all steps.
 
     >>> [round(share_of_rate(step, warmup=1, last=8), 2) for step in (0, 1, 4, 7)]
     [0.5, 0.96, 0.5, 0.04]

@@ -1,4 +1,4 @@
-"""What a judge can be told."""
+"""Settings of a judge."""
 
 import math
 from dataclasses import dataclass
@@ -9,23 +9,23 @@ from polymodal.base.errors import PolymodalError
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """A judge; its rate and layers are ours, since the paper gives none."""
+    """A judge; its learning rate and layers are ours, since the paper gives none."""
 
     words: Literal["auto", "places", "bag"] = "auto"
-    """Whether each place of a text has words of its own or their order means nothing; auto takes a
-    bag where some texts are shorter than others."""
+    """places: each position of a text has its own words; bag: their order has no meaning. auto uses
+    bag if the texts differ in length."""
     width: int = 32
-    """Maps of the image encoder where the picture is half its size."""
+    """Channels of the image encoder at half the image size."""
     code: int = 200
-    """The width of its output."""
+    """Dimension of its output."""
     hidden: int = 400
-    """The width of the layers after it."""
+    """Width of the layers after it."""
     place_weight: float = 10.0
-    """Weight of the squared error of the objects' places, in sides of the picture."""
+    """Weight of the squared error of the objects' positions, in units of the image side."""
     lr: float = 1e-3
-    """Adam's learning rate at its highest; it falls to nothing along a cosine."""
+    """Maximum learning rate of Adam; it decays to 0 along a cosine."""
     warmup: int = 500
-    """Steps over which the rate rises first; without them colours are learned late."""
+    """Steps of linear warm-up of the learning rate; without it colours are learned late."""
 
     def __post_init__(self) -> None:
         for name in ("code", "hidden", "lr"):

@@ -1,4 +1,4 @@
-"""The judge of texts each of whose places has words of its own."""
+"""The judge of texts in which each position has its own words."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -18,11 +18,11 @@ from polymodal.systems.vlvae.judge.judge_settings import Config
 from polymodal.training.recording import Outputs
 
 ENOUGH = 98.0
-"""The accuracy in percent that a judge must exceed in every attribute."""
+"""The accuracy in percent that a judge must exceed for every attribute."""
 
 
 class PlaceJudge(Judge):
-    """Reads the word at each place, given the relation word, and where the objects are."""
+    """Predicts the word at each position, given the relation word, and the objects' positions."""
 
     reader: PlaceReader
 
@@ -41,14 +41,14 @@ class PlaceJudge(Judge):
         found = Seen(dataset, self.words)
         if found.places.shape[2] != self.reader.objects:
             raise PolymodalError(
-                f"This judge was trained where the places of {self.reader.objects} objects are known, and "
-                f"of these data {found.places.shape[2]} are. Ask it about a world such as two-objects, or "
-                "about pictures by judge.correctness."
+                f"This judge was trained with the positions of {self.reader.objects} objects, but these data "
+                f"give those of {found.places.shape[2]}. Evaluate it on a world such as two-objects, or "
+                "use judge.correctness on images."
             )
         return found
 
     def step(self, batch: SeenBatch) -> Outputs:
-        """The words of all true texts of each picture, and where their objects are."""
+        """The loss of the words of all true texts of each image, and of the objects' positions."""
         words, places = self.reader(batch.images, self.reader.relations(batch.texts))
         likely = self.reader.likely(words, batch.texts)
         away = (places - batch.places).square().sum(-1)
@@ -58,20 +58,20 @@ class PlaceJudge(Judge):
         return {"loss": loss, "shown": -likely.detach().mean()}
 
     def symptom(self, loss: float) -> str | None:
-        """A word's loss that stays where a guess among the words of its place is."""
+        """A warning if the loss per word stays at chance level."""
         if self.global_step < 2 * self.config.warmup or loss < 0.99 * self.chance:
             return None
         return (
-            f"The judge guesses: the loss of a word is {loss:.2f}, and picking any of its place gives "
-            f"{self.chance:.2f}. Try another --lr."
+            f"The judge is at chance level: the loss per word is {loss:.2f}, and a random word of its "
+            f"position gives {self.chance:.2f}. Try another --lr."
         )
 
     @torch.no_grad()
     def scores(self, batches: Iterator[SeenBatch]) -> dict[str, float]:
-        """Accuracies over all true texts, and the error of the places in percent of the side.
+        """Accuracies over all true texts, and the error of the positions in percent of the side.
 
-        That of the relation is balanced, over true ones and their opposites, since a judge that knows
-        nothing contradicts none.
+        The accuracy of the relation is balanced, over true relations and their opposites.
+        Otherwise a judge that accepts every relation would score 100 %.
         """
         self.eval()
         kept, caught, away = [], [], []
@@ -100,7 +100,7 @@ class PlaceJudge(Judge):
     def read(
         self, pictures: Shaped[Tensor, "b 3 h w"], texts: Int[Tensor, "b t"]
     ) -> tuple[Int[Tensor, "b t"], Float[Tensor, "b o 2"]]:
-        """What each text should have said of its picture, and where its objects are seen: see
+        """The predicted words at each position of a text, and the objects' positions: see
         `PlaceReader.read`."""
         self.eval()
         found = [
@@ -117,7 +117,7 @@ class PlaceJudge(Judge):
         return correctness(texts.to(read.device), read, self.attributes)
 
     def symptoms(self, scores: dict[str, float]) -> list[str]:
-        """The attributes that it reads too badly."""
+        """A warning about attributes with low accuracy."""
         ill = [
             f"{name.removeprefix('accuracy_')} ({value:.1f} %)"
             for name, value in scores.items()
@@ -126,9 +126,9 @@ class PlaceJudge(Judge):
         if not ill:
             return []
         return [
-            f"The judge does not read {', '.join(ill)} rightly in more than {ENOUGH:g} % of real "
-            "pictures, so its word on generated ones is worth little. Train longer, on more or larger "
-            "pictures, or with a larger --width."
+            f"The judge does not read {', '.join(ill)} correctly in more than {ENOUGH:g} % of real "
+            "images, so its scores of generated ones are unreliable. Train longer, on more or larger "
+            "images, or with a larger --width."
         ]
 
     def protocol(self) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""Learners that compare looks at one image: they see a look in training, the middle window in testing."""
+"""Learners that compare two views of an image: augmented in training, the centre crop in
+evaluation."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,23 +14,23 @@ from polymodal.systems.zeroshot.learner import Learner
 from polymodal.systems.zeroshot.learner_settings import Settings
 
 
-class Looking(Learner):
-    """A learner that sees AMDIM's looks, each drawn anew; it mirrors pictures whatever `flip` says."""
+class TwoViews(Learner):
+    """A learner with AMDIM's augmentations, which include horizontal flips whatever `flip` is."""
 
-    looks: Looks | None
-    """None where it sees windows, as other learners do."""
+    augment: Looks | None
+    """None to use random crops, as other learners do."""
 
     def __init__(self, config: Settings, learned: dict[str, Any]) -> None:
         super().__init__(config, learned)
-        self.looks = Looks(self.encoder.size)
+        self.augment = Looks(self.encoder.size)
 
     def see(self, images: UInt8[Tensor, "b 3 h w"]) -> Features:
-        """The features of a look in training, of the middle window in testing."""
-        if self.looks is None or not self.training:
+        """The features of an augmented view in training, of the centre crop in evaluation."""
+        if self.augment is None or not self.training:
             return super().see(images)
-        found: Features = self.encoder(2 * self.looks(images.float() / 255) - 1)
+        found: Features = self.encoder(2 * self.augment(images.float() / 255) - 1)
         return found
 
     def views(self, batch: ClassBatch) -> Sequence[Features]:
-        """Two looks at each picture."""
+        """Two views of each image."""
         return [self.see(batch.images) for _ in range(2)]

@@ -1,4 +1,4 @@
-"""Learners that compare looks: two that differ in training, the middle window in testing."""
+"""Learners that compare views: two that differ in training, the middle window in testing."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from patches import TRAIN
 
 
 @pytest.mark.parametrize("name", ["vicreg", "dino"])
-def test_looks_are_drawn_in_training_alone(name):
+def test_views_are_drawn_in_training_alone(name):
     system = made(name, **LEARNERS[name])
     images = system.examples(TRAIN).batch(np.arange(0, 96, 6)).images
     first, second = (system.train().see(images).seen for _ in range(2))
