@@ -111,5 +111,7 @@ def test_all_four_ways_are_scored(system):
 
 def test_prototypes_are_fitted_to_what_the_model_learned_from(system):
     assert learned_from(system, SPLITS) is SPLITS["train"]
-    with pytest.raises(PolymodalError, match=r"None of these splits is the training split .* found test"):
+    with pytest.raises(
+        PolymodalError, match=r"None of these splits is the training split .* found test"
+    ):
         learned_from(system, {"test": TEST})
