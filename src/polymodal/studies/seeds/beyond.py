@@ -51,7 +51,7 @@ def rows(training: Training, **settings: Any) -> tuple[Recipe, ...]:
 
 STUDIES = {
     "losses": Study(
-        about="hinge, InfoNCE, sigmoid and PCME++ on frozen image features, the same budget for each",
+        about="hinge, InfoNCE, sigmoid and PCME++ on frozen image features, equal budgets",
         recipes=rows(SMALL, **FEW),
         worlds=rows(SMALL, **DRAWN),
         quick=rows(replace(TINY, max_steps=4), embed_dim=16, hidden=16, word_dim=16),

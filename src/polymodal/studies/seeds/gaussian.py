@@ -161,14 +161,14 @@ def asking(about: str, rows: dict[str, Any] = FIRST, **more: Any) -> Study:
 
 STUDIES = {
     "table1": asking(
-        "all eleven rows of Table 1: frozen image features, the same budget for each",
+        "the eleven rows of Table 1: frozen image features, equal budgets",
         at_scale=PAPER_1,
         paper=tuple(paper(name, *row) for name, row in TABLE_1.items()),
         folds=True,
         metrics=RECALLS,
     ),
     "table2": asking(
-        "all eleven rows of Table 2: the image encoder fine-tuned from Table 1's rows on",
+        "the eleven rows of Table 2: the image encoder fine-tuned from the rows of Table 1",
         SECOND,
         at_scale=PAPER_2,
         paper=tuple(paper(name, *row) for name, row in TABLE_2.items()),
@@ -176,7 +176,7 @@ STUDIES = {
         metrics=RECALLS,
     ),
     "table3": asking(
-        "whether entropy falls from a caption to its truncation and from an image to its crop",
+        "entropy of captions and their truncations, of images and their crops",
         probe=entropy_of_parts,
         paper=(PaperRow(name="GCIE (one of them)", metrics=TABLE_3),),
         metrics=(
@@ -185,7 +185,7 @@ STUDIES = {
         ),
     ),
     "extent": asking(
-        "whether the description, or the image, of the right extent is chosen (§3.4); drawn worlds",
+        "choice of the text, or the image, of the right extent (§3.4), on synthetic scenes",
         probe=extent_of,
         drawn=True,
         paper=tuple(PaperRow(name=name, metrics=row) for name, row in EXTENT.items()),
@@ -195,7 +195,7 @@ STUDIES = {
         ),
     ),
     "uncertainty": asking(
-        "whether a query's entropy tells how likely its answer is to be right",
+        "how well a query's entropy predicts errors",
         probe=uncertainty_of,
         metrics=(
             "caption_auroc", "caption_score_auroc", "caption_risk_10", "caption_risk_100",

@@ -158,7 +158,7 @@ QUICK_TABLE = rows(TEXT, TINY, TINY, QUICK_JUDGE, **SMALL)[0]
 
 STUDIES = {
     "table1": table(
-        "pictures of a text: the text's own posterior against the aggregate of its images'",
+        "images from text: the text's own posterior against the aggregate posterior of its images",
         TEXT,
         paper=(
             PaperRow(name="q_true", metrics={"correctness": 72.75, "log_px_y": 75716.48}),
@@ -168,7 +168,7 @@ STUDIES = {
                  "judge_least_accuracy"),
     ),
     "table2": table(
-        "pairs from nothing: the prior N(0, I) against the learned aggregate prior",
+        "unconditional pairs: the prior N(0, I) against the learned aggregate prior",
         PRIOR,
         paper=(
             PaperRow(
@@ -184,7 +184,7 @@ STUDIES = {
                  "judge_least_accuracy"),
     ),
     "figure1": drawn(
-        "a latent of two dimensions: p(z|y) against the aggregate of its images' posteriors",
+        "a two-dimensional latent space: p(z|y) against the aggregate posterior of its images",
         figure1,
         alone("latent 2", SHORTEST, **PLANE),
         alone("latent 2", TINY, **PLANE, **SMALL_SIZES),
@@ -192,14 +192,14 @@ STUDIES = {
         "one-object,size=32,train=64,val=32,test=0",
     ),
     "figure3": drawn(
-        "images and texts, their reconstructions word by word, and pairs from the priors",
+        "images and texts, their reconstructions word by word, and samples from the priors",
         figure3,
         replace(TABLE, name="VLVAE", probe=None),
         replace(QUICK_TABLE, name="VLVAE", probe=None),
         TWO_OBJECTS,
     ),
     "figure4": drawn(
-        "pictures of four texts from q_agg(z|y) and from q_true(z|y), side by side",
+        "images from four texts with q_agg(z|y) and with q_true(z|y), side by side",
         figure4,
         replace(TABLE, name="VLVAE", probe=None, beside=None),
         replace(QUICK_TABLE, name="VLVAE", probe=None, beside=None),

@@ -42,7 +42,7 @@ NEGATIVES = (
 
 STUDIES = {
     "negatives": Study(
-        about="which negatives learn from captions that are true of many images",
+        about="hardest, summed and semi-hard negatives on captions that are true of many images",
         data=("scenes,size=64,train=4000,val=500,test=500",),
         recipes=NEGATIVES,
         quick=tuple(
@@ -52,7 +52,7 @@ STUDIES = {
         metrics=RECALLS,
     ),
     "coco": Study(
-        about="VSE++ on frozen image features, of a COCO subset or a folder of yours",
+        about="VSE++ on frozen image features, of a COCO subset or your own folder",
         recipes=(
             Recipe(
                 name="VSE++",

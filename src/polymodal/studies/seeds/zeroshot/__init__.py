@@ -207,7 +207,7 @@ def compared(
 
 STUDIES = {
     "cub": study(
-        "every model × local loss, as written and by one strong recipe (Table A.2)",
+        "every model × local loss, as written and with one strong recipe (Table A.2)",
         TABLE,
         worlds=DRAWN_TABLE,
         small=SMALL_TABLE,
@@ -225,7 +225,7 @@ STUDIES = {
         gathers=(("tre", "tre_ratio"), ("parts", "parts_f1")),
     ),
     "local": study(
-        "classes from AlexNet's places: representations averaged, or predictions (Table A.3)",
+        "classes from AlexNet's local features: averaged representations or predictions (Table A.3)",
         LOCALLY,
         worlds=drawn(LOCALLY),
         small=small(LOCALLY),
@@ -235,7 +235,7 @@ STUDIES = {
         metrics=("zsl_top1", *thesis.PLACES),
     ),
     "tre": compared(
-        "whether features that are sums of attributes go with accuracy (Fig. 4.5)",
+        "correlation of the TRE ratio with zero-shot accuracy (Fig. 4.5)",
         tre_of_both,
         {
             "tre_ratio": "TRE ratio",
@@ -245,14 +245,14 @@ STUDIES = {
         paper=thesis.paper(tre_ratio=thesis.TRE_RATIO, zsl_top1=thesis.ACCURACY),
     ),
     "parts": compared(
-        "whether local features that tell parts go with accuracy (Fig. 4.2)",
+        "correlation of the parts F1 with zero-shot accuracy (Fig. 4.2)",
         parts_scores,
         {"parts_f1": "parts F1", "parts_f1_tuned": "parts F1 at the best thresholds"},
         shown="basic/",  # of another grid it is not comparable
         paper=thesis.paper(parts_f1=thesis.PARTS_F1, zsl_top1=thesis.ACCURACY),
     ),
     "heatmaps": study(
-        "where an image's local features share information with another's global one (Fig. 4.4)",
+        "heatmaps of pointwise mutual information between images (Fig. 4.4)",
         LOOKED_AT,
         worlds=drawn(LOOKED_AT),
         small=small(LOOKED_AT),
@@ -260,13 +260,13 @@ STUDIES = {
         quick_probe=partial(heatmaps, how=QUICKLY),
     ),
     "plateau": study(
-        "what CMDIM and FC gain from two and four times the budget",
+        "CMDIM and FC with two and four times the budget",
         PLATEAU,
         small=SMALL_PLATEAU,
         metrics=("zsl_top1", "zsl_top1_ridge"),
     ),
     "choices": study(
-        "budgets, rate, dropout, critic and scales of the strong block, judged by validation classes",
+        "budgets, learning rate, dropout, critic and scales, selected on the validation classes",
         CHOOSING,
         small=CHOOSING_SMALL,
         split="val",
