@@ -100,7 +100,7 @@ def chance_column(found: dict[str, Any]) -> dict[str, dict[str, float]]:
 
 def remarks(run: Path, found: dict[str, Any]) -> list[str]:
     """In what the data are not those that the model was trained on, in plain words."""
-    from polymodal.runs import shipped as models
+    from polymodal.runs import shipped
     from polymodal.runs.run_folder import Run
 
     told = []
@@ -111,7 +111,7 @@ def remarks(run: Path, found: dict[str, Any]) -> list[str]:
             f"{unknown:.1f} % of the words in the captions of {split} are not in the vocabulary of "
             "the training split: the model reads each as <unk>."
         )
-    size = Run(models.find(run)).learned.get("size")
+    size = Run(shipped.find(run)).learned.get("size")
     now = found["protocol"].get("pictures", "").partition(":")[0]
     if size and now and now != f"{size}×{size}":
         told.append(

@@ -27,21 +27,21 @@ def main(arguments: list[str]) -> None:
         """
         from polymodal.base.errors import PolymodalError
         from polymodal.base.progress import say
-        from polymodal.studies import result_files as store
+        from polymodal.studies import result_files
 
         if not files and not page:
             raise PolymodalError("Name a result file, such as results/SYSTEM/STUDY.json.")
         for file in files:
-            found = store.read(file)
-            table = store.summary(found, metrics or usual(found), together=not markdown)
+            found = result_files.read(file)
+            table = result_files.summary(found, metrics or usual(found), together=not markdown)
             if markdown:
                 print(table.markdown())
             else:
                 table.print(f"{found.title}: {found.command}")
-                for line in store.told(found.findings):
+                for line in result_files.told(found.findings):
                     say(line)
         if page:
-            count = store.render_into(page, Path())
+            count = result_files.render_into(page, Path())
             say(f"{page}: {count} tables are up to date.")
 
     tyro.cli(results, args=arguments, prog="polymodal results")

@@ -10,7 +10,7 @@ from jaxtyping import Float32, Float64
 from PIL import Image
 
 from polymodal.base.errors import PolymodalError, unknown
-from polymodal.data import image_files as pictures
+from polymodal.data import image_files
 from polymodal.data.class_split import ClassedSplit
 from polymodal.data.columns import Labels, Parts, Stored
 from polymodal.data.folder import (
@@ -19,17 +19,15 @@ from polymodal.data.folder import (
     Item,
     Ledger,
     gather,
-    threads,
     with_pictures,
 )
-from polymodal.data.formats import awa2, sun
-from polymodal.data.formats import cub_classes as cub
+from polymodal.data.formats import awa2, cub_classes, sun
 from polymodal.data.formats.archive import Source, open_source
 from polymodal.data.formats.class_listing import Listing
 from polymodal.data.formats.xlsa17 import Benchmark, read_benchmark
 
 READERS: Mapping[str, Callable[[Source, Benchmark], Listing]] = {
-    "cub": cub.read,
+    "cub": cub_classes.read,
     "awa2": awa2.read,
     "sun": sun.read,
 }
@@ -113,9 +111,9 @@ def sizes(source: Source, items: Sequence[Item | None]) -> Float64[np.ndarray, "
         if item is None:
             return 1, 1
         with source.open(item.name) as file:
-            return Image.open(cast(IO[bytes], file), formats=pictures.FORMATS).size
+            return Image.open(cast(IO[bytes], file), formats=image_files.FORMATS).size
 
-    with ThreadPoolExecutor(threads(len(items))) as pool:
+    with ThreadPoolExecutor(image_files.threads(len(items))) as pool:
         return np.array(list(pool.map(look, items)), np.float64)
 
 

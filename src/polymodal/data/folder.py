@@ -2,7 +2,6 @@
 
 import contextlib
 import hashlib
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ import numpy as np
 
 from polymodal.base import files
 from polymodal.base.errors import PolymodalError, unknown
-from polymodal.data import image_files as pictures
+from polymodal.data import image_files
 from polymodal.data.columns import Captions, Column, Each, Read
 from polymodal.data.formats import read_entries
 from polymodal.data.formats.archive import Source, find, open_source
@@ -53,9 +52,9 @@ class Files:
         return str(self.source.path / self.items[index].name)
 
     def images(self, indices: Sequence[int]) -> Images:
-        """A batch of images as `pictures.RULE` makes them, decoded in parallel."""
+        """A batch of images as `image_files.RULE` makes them, decoded in parallel."""
         out = np.empty((len(indices), self.size, self.size, 3), np.uint8)
-        with ThreadPoolExecutor(threads(len(indices))) as pool:
+        with ThreadPoolExecutor(image_files.threads(len(indices))) as pool:
             for row, pixels in enumerate(pool.map(self.read, indices)):
                 out[row] = pixels
         return out
@@ -68,8 +67,8 @@ class Files:
             if length is None:
                 raise FileNotFoundError("it was there when the folder was opened")
             with self.source.open(item.name) as file:
-                return pictures.read(file, length, self.size)
-        except pictures.BadPictureError as error:
+                return image_files.read(file, length, self.size)
+        except image_files.BadPictureError as error:
             place = f"{self.source.path / item.name} (named at {item.where})"
             raise Flaw(error.kind, place, str(error)).error() from error
         except OSError as error:
@@ -91,13 +90,13 @@ class FolderSplit(Dataset):
             "file": Each(n, read.place),
         }
         ids = tuple(item.id for item in self.items)
-        super().__init__(columns | more, ids=ids, rule=f"{size}×{size}: {pictures.RULE}")
+        super().__init__(columns | more, ids=ids, rule=f"{size}×{size}: {image_files.RULE}")
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of ids, captions, size and the rule of resizing; not of the folder's place."""
         texts = [[item.id, [caption.text for caption in item.captions]] for item in self.items]
-        return files.fingerprint({"items": texts, "size": self.size, "rule": pictures.RULE})
+        return files.fingerprint({"items": texts, "size": self.size, "rule": image_files.RULE})
 
 
 @dataclass(frozen=True)
@@ -287,7 +286,7 @@ def with_pictures(
             continue
         captions = tuple(Caption(text) for text in draft.captions)
         found.append((draft, Item(draft.id, name, captions, entry.where)))
-    verdicts = Verified(source, whole=not ledger.strict, threads=threads(len(found)))
+    verdicts = Verified(source, whole=not ledger.strict, threads=image_files.threads(len(found)))
     names = [item.name for _, item in found]
     kept = []
     with contextlib.closing(verdicts.judge(names, progress)) as judged:
@@ -298,7 +297,3 @@ def with_pictures(
                 place = f"{source.path / pair[1].name} (named at {pair[1].where})"
                 ledger.note(verdict[0], place, verdict[1])
     return kept
-
-
-def threads(tasks: int) -> int:
-    return max(1, min(tasks, os.cpu_count() or 1, 16))

@@ -1,5 +1,6 @@
 """Image files opened safely: size is judged before anything is decoded, every mode becomes RGB."""
 
+import os
 import struct
 import zipfile
 import zlib
@@ -122,3 +123,8 @@ def _bomb(found: str) -> BadPictureError:
         f"{Image.MAX_IMAGE_PIXELS or 0:,} pixels and {LARGEST_FILE // 2**20} MiB are opened). "
         "Make it smaller; if you trust it, raise PIL.Image.MAX_IMAGE_PIXELS.",
     )
+
+
+def threads(tasks: int) -> int:
+    """How many images are decoded at once."""
+    return max(1, min(tasks, os.cpu_count() or 1, 16))

@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 
 from polymodal.base.errors import PolymodalError
-from polymodal.data import image_files as pictures
+from polymodal.data import image_files
 from polymodal.data.records import Images
 
 
@@ -28,8 +28,8 @@ def as_picture(given: Any, size: int) -> np.ndarray:
             raise PolymodalError(f"There is no image at {path}.")
         try:
             with path.open("rb") as file:
-                return pictures.read(file, path.stat().st_size, size)
-        except pictures.BadPictureError as error:
+                return image_files.read(file, path.stat().st_size, size)
+        except image_files.BadPictureError as error:
             raise PolymodalError(f"{path}: {error}") from error
     if isinstance(given, np.ndarray):
         if given.dtype != np.uint8 or given.ndim != 3 or given.shape[2] != 3:
@@ -39,7 +39,7 @@ def as_picture(given: Any, size: int) -> np.ndarray:
             )
         given = Image.fromarray(given)
     if isinstance(given, Image.Image):
-        return pictures.square(given, size)
+        return image_files.square(given, size)
     raise PolymodalError(
         f"An image is a path, a PIL image or a uint8 array, not {type(given).__name__}."
     )

@@ -12,7 +12,7 @@ from polymodal.data.records import Dataset
 from polymodal.diagnosis.backbones import of_backbone
 from polymodal.diagnosis.encoders import Encoder, as_encoder
 from polymodal.diagnosis.measuring import pixels
-from polymodal.runs import shipped as models
+from polymodal.runs import shipped
 from polymodal.runs.loading import load
 from polymodal.runs.run_folder import Run
 from polymodal.systems.zeroshot import Learner
@@ -33,7 +33,8 @@ def check(given: Path | str) -> None:
     if is_run(given):
         return
     if not Path(given).is_dir():
-        models.find(given)  # which says so: a hub id is not to be told from a run that was misspelt
+        # says so: a hub id is not to be told from a run that was misspelt
+        shipped.find(given)
     if not (Path(given) / "config.json").exists():
         raise PolymodalError(
             f"{given} is neither a run (no config.yaml) nor a transformers model (no config.json). "
@@ -63,14 +64,14 @@ def untrained(given: Path | str, device: str, seed: int = 0) -> Learner:
 
 def is_run(given: Path | str) -> bool:
     """Whether this is the folder of a run, or a shipped model."""
-    return (Path(given) / "config.yaml").exists() or str(given) in models.names()
+    return (Path(given) / "config.yaml").exists() or str(given) in shipped.names()
 
 
 def system_of(given: Path | str) -> str:
     """The system of a run."""
-    return str(Run(models.find(given)).config["system"])
+    return str(Run(shipped.find(given)).config["system"])
 
 
 def own_data(given: Path | str) -> str | None:
     """The data that a run was trained on, or nothing if it is no run."""
-    return str(Run(models.find(given)).config["data"]) if is_run(given) else None
+    return str(Run(shipped.find(given)).config["data"]) if is_run(given) else None

@@ -19,7 +19,7 @@ from polymodal.data.features import open_features, write_features
 from polymodal.data.records import Dataset, Images
 from polymodal.data.sources import open_splits
 from polymodal.nn.named_encoders import extractor
-from polymodal.runs import shipped as models
+from polymodal.runs import shipped
 from polymodal.runs.loading import load
 from polymodal.runs.run_folder import Run
 from polymodal.training.fitting import fit
@@ -233,7 +233,7 @@ def evaluate(
 ) -> dict[str, Any]:
     """Score a run, or a shipped model, on a split of its own data, or of other data: by itself on
     `test` where there is one, else on `val`. `opening` stands for `open_data`, as in `train`."""
-    settings = Run(models.find(run)).config
+    settings = Run(shipped.find(run)).config
     if data is None:
         data, features = settings["data"], features or settings["features"]
         skip_bad = skip_bad or settings["skip_bad"]

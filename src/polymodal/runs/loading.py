@@ -7,7 +7,7 @@ from polymodal import systems
 from polymodal.base.config import from_settings
 from polymodal.base.errors import PolymodalError
 from polymodal.base.hardware import usable
-from polymodal.runs import shipped as models
+from polymodal.runs import shipped
 from polymodal.runs.run_folder import Run
 
 
@@ -18,7 +18,7 @@ def load(run: Path | str, device: str = "cpu") -> Any:
         run: the folder that `polymodal train` left, or the name of a shipped model.
         device: where its weights go, for instance "cuda".
     """
-    return restored(Run(models.find(run)), device)
+    return restored(Run(shipped.find(run)), device)
 
 
 ABLE = {
@@ -31,7 +31,7 @@ ABLE = {
 
 def load_for(task: str, run: Path | str, device: str = "cpu") -> Any:
     """The system of a run that has a method of the task's name."""
-    found = Run(models.find(run))
+    found = Run(shipped.find(run))
     system = restored(found, device)
     if task not in system.can:
         raise PolymodalError(
@@ -44,7 +44,7 @@ def load_for(task: str, run: Path | str, device: str = "cpu") -> Any:
 
 def shipped_for(task: str) -> list[str]:
     """The shipped models that have a method of the task's name."""
-    return [name for name in models.names() if task in load(name).can]
+    return [name for name in shipped.names() if task in load(name).can]
 
 
 def restored(run: Run, device: str) -> Any:

@@ -14,7 +14,7 @@ from polymodal.base.config import from_settings, to_settings
 from polymodal.base.errors import PolymodalError
 from polymodal.base.files import sha256, write_bytes, write_json, write_text
 from polymodal.base.version import versions
-from polymodal.runs import shipped as models
+from polymodal.runs import shipped
 from polymodal.runs.model_card import card
 from polymodal.runs.run_folder import Run
 from polymodal.training.system import System
@@ -55,16 +55,16 @@ def ship(
     config = from_settings(module.Config, {**settings["model"], **changes}, "the model to ship")
     system = module.build(config, source.learned)
     content = packed(weights_of(source, system), name)
-    folder = (into or models.SHIPPED) / name
+    folder = (into or shipped.SHIPPED) / name
     kept = settings | {"model": to_settings(config)}
     write_text(folder / "config.yaml", yaml.safe_dump(kept, sort_keys=False, allow_unicode=True))
     write_json(folder / "learned.json", source.learned)
     write_bytes(folder / "model.safetensors", content)
     page = card(name, system, settings, metrics, limits, history, changes, figures or {})
     write_text(folder / "card.md", page)
-    hashes = {file: sha256(folder / file) for file in models.HASHED}
+    hashes = {file: sha256(folder / file) for file in shipped.HASHED}
     manifest = {"name": name, "polymodal": versions()["polymodal"], "sha256": hashes}
-    write_json(folder / models.MANIFEST, manifest)  # last: without it there is no shipped model
+    write_json(folder / shipped.MANIFEST, manifest)  # last: without it there is no shipped model
     return folder
 
 

@@ -4,8 +4,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from polymodal.base.errors import PolymodalError
-from polymodal.data.formats import captions_csv, captions_jsonl, celeba, coco, karpathy
-from polymodal.data.formats import cub_captions as cub
+from polymodal.data.formats import (
+    captions_csv,
+    captions_jsonl,
+    celeba,
+    coco,
+    cub_captions,
+    karpathy,
+)
 from polymodal.data.formats.archive import Source
 from polymodal.data.formats.entry import Entry, Flaw
 
@@ -26,7 +32,7 @@ FORMATS = (
     Format(("captions_*.json", "annotations/captions_*.json"), coco.read, several=True),
     Format(("dataset_*.json", "dataset.json"), karpathy.read),
     Format(("list_attr_celeba.txt", "Anno/list_attr_celeba.txt"), celeba.read),
-    Format(("image_class_labels.txt", "CUB_200_2011/image_class_labels.txt"), cub.read),
+    Format(("image_class_labels.txt", "CUB_200_2011/image_class_labels.txt"), cub_captions.read),
 )
 
 

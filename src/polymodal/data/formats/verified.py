@@ -9,7 +9,7 @@ from zipfile import BadZipFile
 
 from polymodal.base import files
 from polymodal.base.progress import progress_bar
-from polymodal.data import image_files as pictures
+from polymodal.data import image_files
 from polymodal.data.formats.archive import Source
 
 Verdict = tuple[str, str] | None
@@ -48,8 +48,8 @@ class Verified:
         try:
             with self.source.open(name) as file:
                 length = self.source.size(name) or 0
-                (pictures.verify if self.whole else pictures.check)(file, length)
-        except pictures.BadPictureError as error:
+                (image_files.verify if self.whole else image_files.check)(file, length)
+        except image_files.BadPictureError as error:
             return error.kind, str(error)
         except BadZipFile as error:
             return "truncated image", f"the zip is damaged there ({error}). Copy it again."

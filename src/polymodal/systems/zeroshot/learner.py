@@ -17,7 +17,7 @@ from polymodal.nn import scratch
 from polymodal.nn.augment import RandomCrop
 from polymodal.nn.learning_rates import half_cosine
 from polymodal.nn.scratch import Features
-from polymodal.systems.zeroshot import class_answers as asking
+from polymodal.systems.zeroshot import class_answers
 from polymodal.systems.zeroshot.class_examples import ClassBatch, ClassExamples
 from polymodal.systems.zeroshot.learner_settings import Settings
 from polymodal.systems.zeroshot.local_losses import LocalClassifier
@@ -241,14 +241,14 @@ class Learner(Recordable):
     @torch.no_grad()
     def encode_images(self, images: Sequence[Any]) -> Float[Tensor, "n d"]:
         """The global features of images: paths, PIL images, arrays, or a mix."""
-        return asking.encode(self, images)
+        return class_answers.encode(self, images)
 
     @torch.no_grad()
     def recognise(
         self, images: Sequence[Any], among: Sequence[str] | None = None, first: int = 5
-    ) -> list[asking.Named]:
+    ) -> list[class_answers.Named]:
         """The most likely classes of each image, with their cosines, among all or those of `among`."""
-        return asking.recognise(self, images, among, first)
+        return class_answers.recognise(self, images, among, first)
 
     def symptoms(self, scores: dict[str, float]) -> list[str]:
         """Warnings about scores near chance level."""

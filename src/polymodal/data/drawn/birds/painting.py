@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from polymodal.data.drawn.birds import bird_lighting as lighting
-from polymodal.data.drawn.birds import bird_streams as chance
-from polymodal.data.drawn.birds import feathers, plumage, pose, scenery
+from polymodal.data.drawn.birds import bird_lighting, bird_streams, feathers, plumage, pose, scenery
 from polymodal.data.drawn.birds.anatomy import add_bird
 from polymodal.data.drawn.birds.bird_shapes import (
     BALL,
@@ -42,11 +40,11 @@ def compose(seed: int, item: int, codes: np.ndarray) -> tuple[Picture, int]:
         np.empty((codes.size, 3)),
         np.zeros(pose.COLUMNS),
         np.zeros((len(plumage.PARTS), 2)),
-        np.empty(lighting.COLUMNS),
-        lighting.make_noise(seed, item),
+        np.empty(bird_lighting.COLUMNS),
+        bird_lighting.make_noise(seed, item),
         scenery.landscape(seed, item),
     )
-    lighting.set_light(seed, item, picture.light)
+    bird_lighting.set_light(seed, item, picture.light)
     pose.strike_pose(seed, item, codes[plumage.SIZE], picture.pose)
     feathers.wear_coat(seed, item, codes, picture.coat)
     scenery.add_landscape(seed, item, picture)
@@ -170,7 +168,7 @@ def draw_codes(
     """Write the value of each group that some birds show: what is usual in their class, in a share
     of them, else what is rarer; the three have a row a bird."""
     for i in range(items.size):
-        u = randomness.uniforms(seeds[i], items[i], chance.CODES, codes.shape[1])
+        u = randomness.uniforms(seeds[i], items[i], bird_streams.CODES, codes.shape[1])
         for group in range(codes.shape[1]):
             common = u[group] < share[i, group]
             codes[i, group] = usual[i, group] if common else rarer[i, group]

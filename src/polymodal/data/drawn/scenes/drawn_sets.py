@@ -168,17 +168,15 @@ def _is_whole(path: Path, count: int) -> bool:
 
 def _draw_shard(world: World, items: np.ndarray, path: Path, done: Any) -> None:
     """Draw one shard: its images first, then their truth, each whole or absent."""
-    from polymodal.data.drawn.scenes import scene_captions as captions
-    from polymodal.data.drawn.scenes import scene_drawing as drawing
-    from polymodal.data.drawn.scenes import shards
+    from polymodal.data.drawn.scenes import scene_captions, scene_drawing, shards
 
     images = np.empty((len(items), world.size, world.size, 3), np.uint8)
     layouts, said = [], []
     for start in range(0, len(items), BLOCK):
-        some = [drawing.lay_out(world, int(item)) for item in items[start : start + BLOCK]]
-        images[start : start + BLOCK] = drawing.paint(some, world.size)
+        some = [scene_drawing.lay_out(world, int(item)) for item in items[start : start + BLOCK]]
+        images[start : start + BLOCK] = scene_drawing.paint(some, world.size)
         for item, layout in zip(items[start : start + BLOCK], some, strict=True):
-            said.append(captions.captions(world, int(item), layout))
+            said.append(scene_captions.captions(world, int(item), layout))
         layouts += some
         done(len(some))
     content = io.BytesIO()

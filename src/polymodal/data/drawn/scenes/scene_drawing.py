@@ -9,8 +9,8 @@ from jaxtyping import UInt8
 from polymodal.base.errors import PolymodalError
 from polymodal.data.drawn.kernel.compiling import spread
 from polymodal.data.drawn.scenes import geometry, stage, tracer
-from polymodal.data.drawn.scenes import scene_layout as layout
 from polymodal.data.drawn.scenes.attributes import KINDS
+from polymodal.data.drawn.scenes.scene_layout import GLIMPSE, RESTARTS, VISIBLE
 from polymodal.data.drawn.scenes.world_spec import WorldSpec
 from polymodal.data.records import Images, Region
 
@@ -56,12 +56,12 @@ def lay_out(world: WorldSpec, item: int) -> Layout:
     """Find out what is in one item of a world and where it stands."""
     row = np.zeros(stage.COLUMNS)
     bodies = np.zeros((world.objects[1], geometry.COLUMNS))
-    least = layout.GLIMPSE if world.overlap else layout.VISIBLE
+    least = GLIMPSE if world.overlap else VISIBLE
     count = tracer.lay_out(world.root, item, world.objects[0], world.choices(), least, row, bodies)
     if count < 0:
         raise PolymodalError(
             f"No room was found for the {-count} objects of {world.id(item)} "
-            f"in {layout.RESTARTS} attempts. Ask for fewer objects, or for overlap."
+            f"in {RESTARTS} attempts. Ask for fewer objects, or for overlap."
         )
     return Layout(row, bodies[:count].copy())
 

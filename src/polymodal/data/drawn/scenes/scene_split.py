@@ -8,8 +8,7 @@ from jaxtyping import Bool, Float32, UInt8
 
 from polymodal.base import files
 from polymodal.data.columns import Captions, Column, Each, Read, TrueTexts
-from polymodal.data.drawn.scenes import scene_captions as writing
-from polymodal.data.drawn.scenes import scene_drawing as drawing
+from polymodal.data.drawn.scenes import scene_captions, scene_drawing
 from polymodal.data.drawn.scenes.caption_truth import truth
 from polymodal.data.drawn.scenes.named_places import places
 from polymodal.data.drawn.scenes.scene_drawing import Layout
@@ -38,15 +37,15 @@ class OnTheFly:
 
     def layout(self, index: int) -> Layout:
         """What is where in one scene."""
-        return drawing.lay_out(self.world, int(self.items[index]))
+        return scene_drawing.lay_out(self.world, int(self.items[index]))
 
     def captions(self, index: int) -> tuple[Caption, ...]:
         """What is said of it."""
-        return writing.captions(self.world, int(self.items[index]), self.layout(index))
+        return scene_captions.captions(self.world, int(self.items[index]), self.layout(index))
 
     def images(self, indices: Sequence[int]) -> Images:
         """Pictures of some scenes."""
-        return drawing.paint(map(self.layout, indices), self.world.size)
+        return scene_drawing.paint(map(self.layout, indices), self.world.size)
 
 
 class Split(Dataset):
@@ -54,7 +53,7 @@ class Split(Dataset):
 
     def __init__(self, world: WorldSpec, name: str, items: np.ndarray, source: Source) -> None:
         self.world, self.name, self.items, self.source = world, name, items, source
-        self._latest: tuple[int, drawing.Scene] | None = None
+        self._latest: tuple[int, scene_drawing.Scene] | None = None
         n = len(items)
         columns: dict[str, Column] = {
             "image": Read(n, source.images),
@@ -66,8 +65,8 @@ class Split(Dataset):
             "relations": Each(n, self._relations),
             "mask": Read(n, self._masks),
         }
-        if world.name in writing.WORDS:
-            columns["true_texts"] = TrueTexts(n, self._true, words=writing.WORDS[world.name])
+        if world.name in scene_captions.WORDS:
+            columns["true_texts"] = TrueTexts(n, self._true, words=scene_captions.WORDS[world.name])
         if world.name in FIXED:
             columns["places"] = Read(n, self._places)
         rule = f"{world.size}×{world.size}: drawn at this size, 2×2 points a pixel"
@@ -81,11 +80,11 @@ class Split(Dataset):
     def _id(self, index: int) -> str:
         return self.world.id(int(self.items[index]))
 
-    def _scene(self, index: int) -> drawing.Scene:
+    def _scene(self, index: int) -> scene_drawing.Scene:
         """The truth of one image; that of the latest is kept, since several columns ask for it."""
         latest = self._latest
         if latest is None or latest[0] != index:
-            latest = index, drawing.scene(self.source.layout(index), self.world.size)
+            latest = index, scene_drawing.scene(self.source.layout(index), self.world.size)
             self._latest = latest
         return latest[1]
 
@@ -104,7 +103,7 @@ class Split(Dataset):
     def _true(self, index: int) -> tuple[str, ...]:
         """The texts of a fixed list of words that are true of an image, without touching a pixel."""
         if self.world.name == "two-objects":
-            return writing.all_nine_words(self.source.layout(index))
+            return scene_captions.all_nine_words(self.source.layout(index))
         return tuple(caption.text for caption in self.source.captions(index))
 
     def _places(self, indices: Sequence[int]) -> Float32[np.ndarray, "b k o 2"]:
