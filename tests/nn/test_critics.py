@@ -16,16 +16,18 @@ from polymodal.nn.critics import (
     EncodeAndCosine,
     EncodeAndDot,
     Encoded,
+    NormedDot,
     named,
 )
 
-NAMES = ["concat-and-convolve", "dot", "encode-and-dot", "encode-and-cosine"]
+NAMES = ["concat-and-convolve", "dot", "encode-and-dot", "encode-and-cosine", "normed-dot"]
 
 
 def built(name, width=5, hidden=7):
     """A critic of features of one width, in double precision."""
     torch.manual_seed(0)
     settings = {} if name == "dot" else {"hidden": hidden}
+    settings |= {"dim": width} if name == "normed-dot" else {}
     return named(name)(summary=width, local=width, **settings).double()
 
 
@@ -45,6 +47,14 @@ def encoded(layers, x):
     return x @ shortcut.weight.T + beside
 
 
+def normed(layers, x):
+    """A hidden layer beside a linear map, each row then of mean 0 and variance 1, by hand."""
+    first, _, last = layers.layers
+    hidden = (x @ first.weight.T + first.bias).relu()
+    x = x @ layers.linear.weight.T + hidden @ last.weight.T + last.bias
+    return (x - x.mean(1, True)) / (x.var(1, correction=0, keepdim=True) + 1e-5).sqrt()
+
+
 def naive(critic, summary, local):
     """Pair by pair and place by place, of what the critic is made of."""
     places = local.flatten(2).transpose(1, 2)
@@ -52,6 +62,10 @@ def naive(critic, summary, local):
         summary = encoded(critic.summary, summary)
         rows = encoded(critic.local[0], places.flatten(0, 1))
         places = torch.nn.functional.layer_norm(rows, rows.shape[1:]).view(*places.shape[:2], -1)
+    if isinstance(critic, NormedDot):
+        summary = normed(critic.summary[0], summary) / summary.shape[1] ** 0.5
+        rows = normed(critic.local[0], places.flatten(0, 1))
+        places = rows.view(*places.shape[:2], -1)
     if isinstance(critic, EncodeAndCosine):
         summary = 10 * summary / summary.norm(dim=-1, keepdim=True)
         places = places / places.norm(dim=-1, keepdim=True)
@@ -213,6 +227,7 @@ CASES = {
     "dot": (Towers, 128, 600, 0.005),
     "encode-and-dot": (partial(EncodeAndDot, **SIZES), 128, 1000, 0.01),
     "encode-and-cosine": (partial(EncodeAndCosine, **SIZES, temperature=0.02), 128, 1000, 0.01),
+    "normed-dot": (partial(NormedDot, **SIZES, dim=64), 128, 1000, 0.01),
 }
 """How each is made and trained: batch, steps and the highest learning rate."""
 

@@ -13,6 +13,7 @@ from polymodal.studies.reproduction.making import Made
 from polymodal.studies.reproduction.tasks import Task, place
 from polymodal.studies.result_files import Row, read, write
 from polymodal.studies.seeds.zeroshot import TABLE, conclusions
+from polymodal.studies.seeds.zeroshot.choices import CHOOSING
 from polymodal.studies.seeds.zeroshot.conclusions import all_related, related
 from polymodal.studies.seeds.zeroshot.zeroshot_recipes import (
     BEYOND,
@@ -25,7 +26,7 @@ from polymodal.studies.seeds.zeroshot.zeroshot_recipes import (
 from polymodal.studies.study import advice, named, rows_for
 
 CUB = "cub:CUB.zip,splits=xlsa17/CUB"
-STUDIES = ("cub", "local", "tre", "parts", "heatmaps", "plateau", "choices")
+STUDIES = ("cub", "local", "tre", "parts", "heatmaps", "plateau", "choices", "prototypes")
 
 
 def run_of(recipe):
@@ -52,12 +53,23 @@ def test_a_block_has_every_row_of_the_table(block):
 
 @pytest.mark.parametrize("block", EPOCHS)
 @pytest.mark.parametrize("encoder", ["basic", "alex"])
-def test_all_rows_of_an_encoder_encode_as_many_pictures_or_take_as_many_steps(block, encoder):
+def test_all_rows_of_an_encoder_have_as_many_passes_and_one_recipe(block, encoder):
     rows = [row for row in TABLE if row.block == block and row.model.encoder == encoder]
-    twice = 2 if block == "strong" else 1
-    equal = {row.training.epochs * (twice if row.system in TWICE else 1) for row in rows}
-    assert equal == {EPOCHS[block][encoder]}
+    assert {row.training.epochs for row in rows} == {EPOCHS[block][encoder]}
     assert len({(row.training.batch_size, row.model.lr, row.model.flip) for row in rows}) == 1
+    for row in rows:  # the local loss is the same for all
+        strong = block == "strong" and row.model.local != "none"
+        assert row.model.local_hidden == (512 if strong else 0)
+        assert row.model.local_centred == (strong and row.model.local == "attributes")
+
+
+def test_trials_count_encoded_images_and_start_from_a_linear_local_loss():
+    rows = {row.name: row for row in CHOOSING}
+    fc, cmdim = rows["basic/FC+AC, ×1"], rows["basic/CMDIM(p=1)+AC, ×1"]
+    assert fc.training.epochs == 2 * cmdim.training.epochs == EPOCHS["strong"]["basic"]
+    assert not any(row.model.local_hidden or row.model.local_centred for row in (fc, cmdim))
+    trial = rows["basic/CMDIM(p=1)+AC, local_hidden 512, ×1"]
+    assert trial.model == replace(cmdim.model, local_hidden=512)
 
 
 def test_what_is_as_written_is_what_is_written():

@@ -89,6 +89,42 @@ class EncodeAndCosine(EncodeAndDot):
         return product(normalize(wide(summary)) / self.temperature, normalize(wide(local)))
 
 
+class NormedDot(nn.Module):
+    """⟨LN f(g), LN f′(l)⟩ / √e: both sides encoded and layer-normalised, then one matrix product.
+
+    Both sides have e numbers of mean 0 and variance 1, so that scores begin about 1. Nothing is
+    normalised over the batch.
+    """
+
+    def __init__(self, *, summary: int, local: int, hidden: int = 1024, dim: int = 512) -> None:
+        super().__init__()
+        self.widths, self.scale = (summary, local), dim**-0.5
+        self.summary = nn.Sequential(Shortcut(summary, hidden, dim), nn.LayerNorm(dim))
+        self.local = nn.Sequential(Shortcut(local, hidden, dim), nn.LayerNorm(dim))
+
+    def forward(
+        self, summary: Float[Tensor, "m d"], local: Float[Tensor, "n c *grid"]
+    ) -> Float[Tensor, "m n ..."]:
+        check(self.widths, summary, local)
+        rows, columns = self.summary(summary), self.local(places(local))
+        return laid_out(product(self.scale * rows, columns), local)
+
+
+class Shortcut(nn.Module):
+    """Wx + f(x): a linear map beside a hidden layer with ReLU."""
+
+    def __init__(self, inputs: int, hidden: int, outputs: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, outputs)
+        )
+        self.linear = nn.Linear(inputs, outputs, bias=False)
+
+    def forward(self, x: Float[Tensor, "b d"]) -> Float[Tensor, "b e"]:
+        encoded: Tensor = self.linear(x) + self.layers(x)
+        return encoded
+
+
 class Encoded(nn.Module):
     """Wx + f(x): a linear shortcut, at first a noisy copy, beside two layers with batch norm and ReLU."""
 
@@ -162,6 +198,7 @@ CRITICS: dict[str, Callable[..., nn.Module]] = {
     "dot": Dot,
     "encode-and-dot": EncodeAndDot,
     "encode-and-cosine": EncodeAndCosine,
+    "normed-dot": NormedDot,
 }
 
 

@@ -130,6 +130,28 @@ def test_the_answers_of_places_are_averaged_before_they_are_compared_unless_told
     assert system.step(batch)["loss"].item() == pytest.approx(expected, rel=1e-4)
 
 
+@pytest.mark.parametrize("each", [False, True])
+def test_a_hidden_layer_and_centred_attributes_of_the_local_loss(each):
+    how = {"local_hidden": 12, "local_centred": True, "local_each": each}
+    system = made("fc", local="attributes", **how).eval()
+    batch = batch_of(system)
+    features = system.see(batch.images)
+    (first, _), last = system.local.hidden, system.local.tell
+    known = system.attributes[list(TRAIN.chosen)]
+    attributes = (known - known.mean(0)) * known.shape[1] ** 0.5
+    losses = []
+    for maps, label in zip(features.local, batch.labels.tolist(), strict=True):
+        logits = []
+        for position in maps.flatten(1).T:
+            hidden = (first.weight[:, :, 0, 0] @ position + first.bias).relu()
+            logits.append(attributes @ (last.weight[:, :, 0, 0] @ hidden + last.bias))
+        for scores in logits if each else [sum(logits) / len(logits)]:
+            losses.append(-scores.log_softmax(0)[TRAIN.chosen.index(label)].item())
+    assert system.local_loss(features, batch.labels).item() == pytest.approx(
+        np.mean(losses), rel=1e-5
+    )
+
+
 @pytest.mark.parametrize("name", ["cmdim", "amdim", "vicreg"])
 def test_the_local_loss_is_of_both_looks(name):
     system = made(name, local="attributes").eval()
@@ -184,11 +206,17 @@ def test_a_local_loss_teaches_early_layers(local):
 
 
 @pytest.mark.parametrize(
-    ("name", "local"), [("pn", "none"), ("fc", "attributes"), ("fc", "labels")]
+    ("name", "local", "centred"),
+    [
+        ("pn", "none", False),
+        ("fc", "attributes", False),
+        ("fc", "attributes", True),
+        ("fc", "labels", False),
+    ],
 )
-def test_nothing_is_learned_of_classes_without_images(name, local):
+def test_nothing_is_learned_of_classes_without_images(name, local, centred):
     """Their attributes may be anything."""
-    system = made(name, local=local).eval()
+    system = made(name, local=local, local_centred=centred).eval()
     batch = batch_of(system)
     loss = system.step(batch)["loss"]
     system.attributes[list(UNSEEN)] = torch.rand(len(UNSEEN), 8)

@@ -8,6 +8,7 @@ from polymodal.metrics.class_accuracy import top1
 from polymodal.systems.zeroshot.prototypes import (
     Fitting,
     best_steps,
+    centred,
     cosines,
     cosines_about,
     fitted,
@@ -127,3 +128,44 @@ def test_settings_that_cannot_be(setting):
         Fitting(**setting)
     with pytest.raises(PolymodalError, match="hidden must be 0 or more, not -1"):
         Fitting(hidden=-1)
+
+
+def test_centred_attributes_are_about_1_and_nothing_that_known_classes_share():
+    unit = torch.nn.functional.normalize(torch.rand(6, 5), dim=1)
+    known = torch.tensor([True, False, True, True, False, True])
+    found = centred(unit, known)
+    torch.testing.assert_close(found[known].mean(0), torch.zeros(5), atol=1e-6, rtol=0)
+    torch.testing.assert_close(found[0] - found[1], 5**0.5 * (unit[0] - unit[1]))
+
+
+def test_centred_prototypes_do_not_see_what_all_images_share(world):
+    features, labels, attributes = world
+    rows = labels < SEEN
+    how = Fitting(steps=200, lr=1e-2, centred=True, learn_scale=True, decay=1e-3)
+    scores = []
+    for moved in (features, features + 100):
+        net = fitted(moved[rows], labels[rows], attributes, how)
+        scores.append(net.scores(moved, attributes))
+    torch.testing.assert_close(scores[0], scores[1], rtol=1e-2, atol=1e-2)
+    unseen = torch.arange(CLASSES) >= SEEN
+    assert top1(scores[0][~rows], labels[~rows], unseen) > 60  # chance is 10
+
+
+def test_centred_prototypes_are_a_linear_map_of_centred_attributes(world):
+    features, labels, attributes = world
+    net = fitted(features, labels, attributes, Fitting(steps=3, centred=True))
+    inputs = centred(attributes / attributes.norm(dim=1, keepdim=True), labels.bincount() > 0)
+    prototypes = inputs @ net.net[0].weight.T + net.net[0].bias
+    torch.testing.assert_close(net(attributes), prototypes)
+    expected = cosines(features - features.mean(0), prototypes)
+    torch.testing.assert_close(net.scores(features, attributes), expected)
+
+
+def test_a_learned_scale_and_decay_change_the_fit(world):
+    features, labels, attributes = world
+    plain, scaled, decayed = (
+        fitted(features, labels, attributes, Fitting(steps=30, lr=1e-2, **how))(attributes)
+        for how in ({}, {"learn_scale": True}, {"decay": 1.0})
+    )
+    assert not torch.equal(plain, scaled)
+    assert decayed.norm() < plain.norm()

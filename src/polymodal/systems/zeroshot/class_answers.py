@@ -9,7 +9,6 @@ from torch import Tensor
 
 from polymodal.base.errors import PolymodalError, unknown
 from polymodal.data.user_images import as_pictures
-from polymodal.systems.zeroshot.prototypes import cosines
 
 BLOCK = 256
 """Number of images that are encoded at once."""
@@ -51,8 +50,8 @@ def recognise(
     places = [names.index(name) for name in among]
     if first < 1:
         raise PolymodalError(f"first must be 1 or more, not {first}.")
-    prototypes = learner.prototypes(learner.attributes[places])
-    scores, order = cosines(encode(learner, images), prototypes).sort(1, descending=True)
+    scores = learner.prototypes.scores(encode(learner, images), learner.attributes[places])
+    scores, order = scores.sort(1, descending=True)
     return [
         [(names[places[k]], score) for score, k in zip(*row, strict=True)]
         for row in zip(scores[:, :first].tolist(), order[:, :first].tolist(), strict=True)

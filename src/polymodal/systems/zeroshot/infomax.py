@@ -26,12 +26,14 @@ class InfoMaxSettings(Settings):
     bound: BoundName = "jensen-shannon"
     """Bound on the mutual information to maximise. The thesis names donsker-varadhan (A.7); DIM's
     own code uses jensen-shannon."""
-    critic: Literal["encode-and-dot", "encode-and-cosine", "dot", "concat-and-convolve"] = (
-        "encode-and-dot"
-    )
+    critic: Literal[
+        "encode-and-dot", "encode-and-cosine", "normed-dot", "dot", "concat-and-convolve"
+    ] = "encode-and-dot"
     """Critic that scores a global feature against a local one."""
     critic_hidden: int = 1024
     """Width of the critic's layers, if it has any."""
+    critic_dim: int = 512
+    """Dimension in which normed-dot compares the two features."""
     critic_scaled: bool = True
     """Divide the scores of encode-and-dot by the square root of its width, as AMDIM does. DIM and
     the thesis do not, but learning is then slow (docs/zeroshot.md)."""
@@ -45,8 +47,9 @@ class InfoMaxSettings(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.critic_hidden < 1:
-            raise PolymodalError(f"critic_hidden must be 1 or more, not {self.critic_hidden}.")
+        for name in ("critic_hidden", "critic_dim"):
+            if getattr(self, name) < 1:
+                raise PolymodalError(f"{name} must be 1 or more, not {getattr(self, name)}.")
         for name in ("limit", "penalty"):
             if not getattr(self, name) >= 0:
                 raise PolymodalError(f"{name} must be 0 or more, not {getattr(self, name)}.")
@@ -89,4 +92,6 @@ def critic(config: InfoMaxSettings, local: int) -> nn.Module:
     how: dict[str, Any] = {} if config.critic == "dot" else {"hidden": config.critic_hidden}
     if config.critic == "encode-and-dot":
         how["scaled"] = config.critic_scaled
+    if config.critic == "normed-dot":
+        how["dim"] = config.critic_dim
     return critics.named(config.critic)(summary=config.dim, local=local, **how)

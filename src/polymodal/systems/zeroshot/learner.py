@@ -24,7 +24,7 @@ from polymodal.systems.zeroshot.local_losses import LocalClassifier
 from polymodal.systems.zeroshot.prototypes import (
     Fitting,
     Prototypes,
-    cosines,
+    centred,
     cosines_about,
     fitted,
     ridge,
@@ -65,6 +65,7 @@ class Learner(Recordable):
                 local=self.encoder.local_dim,
                 attributes=width,
                 classes=classes,
+                hidden=config.local_hidden,
                 each=config.local_each,
             )
         )
@@ -124,7 +125,10 @@ class Learner(Recordable):
 
     def local_loss(self, view: Features, labels: Int[Tensor, " b"]) -> Float[Tensor, ""]:
         """The local loss of one view of each image."""
-        logits = self.local(view.local, self.attributes)  # type: ignore[misc]
+        attributes = self.attributes
+        if self.config.local_centred:
+            attributes = centred(attributes, self.known)
+        logits = self.local(view.local, attributes)  # type: ignore[misc]
         return self.cross_entropy_of_seen(
             logits, labels.repeat_interleave(len(logits) // len(labels))
         )
@@ -175,15 +179,15 @@ class Learner(Recordable):
     def fit(self, features: Float[Tensor, "n d"], labels: Int[Tensor, " n"]) -> None:
         """Fit the prototypes that classes are recognised by."""
         how = Fitting(steps=self.config.fit_steps, lr=self.config.fit_lr)
-        found = fitted(features, labels, self.attributes, how)
-        self.prototypes.load_state_dict(found.state_dict())
+        net = fitted(features, labels, self.attributes, how)
+        self.prototypes.load_state_dict(net.state_dict())
 
     @torch.no_grad()
     def evaluate(self, dataset: Dataset) -> dict[str, float]:
         """Accuracy among the classes of the split and among all classes, averaged over classes."""
         self.check_data(dataset)
         features, labels = self.features(dataset)
-        scores = cosines(features, self.prototypes(self.attributes))
+        scores = self.prototypes.scores(features, self.attributes)
         here = torch.zeros_like(self.known)
         here[labels] = True
         level = scores - self.config.handicap * self.known
@@ -221,14 +225,22 @@ class Learner(Recordable):
         return {**scores, "test": unseen | added}
 
     @torch.no_grad()
-    def features(self, dataset: Dataset) -> tuple[Float[Tensor, "n d"], Int[Tensor, " n"]]:
-        """The global features of all images of a split, and their classes."""
+    def features(
+        self, dataset: Dataset, views: int = 1
+    ) -> tuple[Float[Tensor, "n d"], Int[Tensor, " n"]]:
+        """The global features of all images of a split, and their classes: of the centre crop, then of
+        random crops if there are more views."""
         self.eval()
-        found, labels = [], []
-        for block in self.examples(dataset).blocks():
-            found.append(self.see(block.images.to(self.device)).whole.float())
-            labels.append(block.labels)
-        return torch.cat(found), torch.cat(labels).to(self.device)
+        features, labels = [], []
+        with torch.random.fork_rng([self.device] if self.device.type == "cuda" else []):
+            torch.manual_seed(0)
+            for view in range(views):
+                self.crop.train(view > 0)
+                for block in self.examples(dataset).blocks():
+                    features.append(self.see(block.images.to(self.device)).whole.float())
+                    labels.append(block.labels)
+        self.crop.eval()
+        return torch.cat(features), torch.cat(labels).to(self.device)
 
     # Use
 

@@ -24,6 +24,11 @@ class Settings:
     (003, §4.4.1)."""
     local_weight: float = 1.0
     """Weight of the local loss."""
+    local_hidden: int = 0
+    """Width of a hidden layer of the local loss's classifier; 0 for a linear one."""
+    local_centred: bool = False
+    """AC: subtract the mean of the training classes from the class attributes, and multiply them by
+    the square root of their number. Otherwise they are ℓ2-normalised only (003, §4.4)."""
     local_each: bool = False
     """Compute the local loss at each position, instead of on the mean of their logits."""
     crop: float = 0.875
@@ -55,8 +60,11 @@ class Settings:
                 "--local-each is an option of the local loss: give --local attributes or --local "
                 "labels too."
             )
-        if not self.local_weight >= 0:
-            raise PolymodalError(f"local_weight must be 0 or more, not {self.local_weight}.")
+        for name in ("local_weight", "local_hidden"):
+            if not getattr(self, name) >= 0:
+                raise PolymodalError(f"{name} must be 0 or more, not {getattr(self, name)}.")
+        if self.local_centred and self.local != "attributes":
+            raise PolymodalError("--local-centred is an option of --local attributes: give it too.")
         if not 0 < self.crop <= 1:
             raise PolymodalError(f"crop is a share of the side, up to 1, not {self.crop}.")
         if not 0 <= self.dropout < 1:

@@ -15,7 +15,6 @@ from polymodal.base.errors import PolymodalError
 from polymodal.nn.scratch import Features
 from polymodal.systems.zeroshot import Learner, Settings, learn
 from polymodal.systems.zeroshot.class_examples import ClassBatch
-from polymodal.systems.zeroshot.prototypes import cosines
 
 __all__ = ["Config", "build", "learn"]
 
@@ -39,7 +38,7 @@ class PrototypicalNetwork(Learner):
     config: Config
 
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
-        near = cosines(views[0].whole, self.prototypes(self.attributes))
+        near = self.prototypes.scores(views[0].whole, self.attributes)
         return self.cross_entropy_of_seen(self.config.scale * near, batch.labels)
 
     def fit(self, features: Float[Tensor, "n d"], labels: Int[Tensor, " n"]) -> None:

@@ -4,12 +4,13 @@ A class never seen has attributes as any other: its prototype is where they lead
 al., 2017). An image is of the class whose prototype points most in the direction of its features.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 import torch
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
@@ -38,28 +39,64 @@ class Fitting:
     """Width of a hidden layer between attributes and features; 0 for a linear map."""
     scale: float = 10.0
     """Factor on the cosines before the softmax."""
+    learn_scale: bool = False
+    """Learn this factor, from `scale` on."""
+    decay: float = 0.0
+    """Weight decay (ℓ2 penalty)."""
+    centred: bool = False
+    """Subtract the mean over the training images from features, and that over their classes from
+    attributes."""
 
     def __post_init__(self) -> None:
         for name in ("steps", "most", "lr", "batch_size", "scale"):
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise PolymodalError(f"{name} must be above 0, not {value}.")
-        if self.hidden < 0:
-            raise PolymodalError(f"hidden must be 0 or more, not {self.hidden}.")
+        for name in ("hidden", "decay"):
+            if not getattr(self, name) >= 0:
+                raise PolymodalError(f"{name} must be 0 or more, not {getattr(self, name)}.")
 
 
 class Prototypes(nn.Module):
-    """A network from class attributes to prototypes in feature space."""
+    """A network from class attributes to prototypes in feature space.
 
-    def __init__(self, attributes: int, features: int, hidden: int = 0) -> None:
+    With `centred`, attributes and features are taken relative to the means that `centre` was given.
+    """
+
+    attribute_mean: Float[Tensor, " a"]
+    feature_mean: Float[Tensor, " d"]
+
+    def __init__(
+        self, attributes: int, features: int, hidden: int = 0, centred: bool = False
+    ) -> None:
         super().__init__()
+        self.centred = centred
+        if centred:
+            self.register_buffer("attribute_mean", torch.zeros(attributes))
+            self.register_buffer("feature_mean", torch.zeros(features))
         layers = [nn.Linear(attributes, hidden), nn.ReLU()] if hidden else []
         self.net = nn.Sequential(*layers, nn.Linear(hidden or attributes, features))
 
     def forward(self, attributes: Float[Tensor, "c a"]) -> Float[Tensor, "c d"]:
         """The prototype of each class, from its ℓ2-normalised attributes (003, §4.4)."""
-        found: Tensor = self.net(normalize(attributes, dim=-1))
-        return found
+        inputs = normalize(attributes, dim=-1)
+        if self.centred:
+            inputs = inputs.shape[1] ** 0.5 * (inputs - self.attribute_mean)
+        prototypes: Tensor = self.net(inputs)
+        return prototypes
+
+    def scores(
+        self, features: Float[Tensor, "n d"], attributes: Float[Tensor, "c a"]
+    ) -> Float[Tensor, "n c"]:
+        """The cosine of every image with the prototype of every class."""
+        if self.centred:
+            features = features - self.feature_mean
+        return cosines(features, self(attributes))
+
+    def centre(self, attributes: Float[Tensor, "k a"], features: Float[Tensor, "n d"]) -> None:
+        """Set the means, of the training classes' attributes and of the training images' features."""
+        self.attribute_mean.copy_(normalize(attributes, dim=-1).mean(0))
+        self.feature_mean.copy_(features.mean(0))
 
 
 def fitted(
@@ -88,14 +125,23 @@ def descent(
     chance = torch.Generator(features.device).manual_seed(seed)
     with torch.random.fork_rng([features.device] if features.is_cuda else []):
         torch.manual_seed(seed)
-        net = Prototypes(attributes.shape[1], features.shape[1], how.hidden).to(features.device)
-    adam = torch.optim.Adam(net.parameters(), how.lr)
+        net = Prototypes(attributes.shape[1], features.shape[1], how.hidden, how.centred)
+        net = net.to(features.device)
+    if how.centred:
+        net.centre(attributes[classes], features)
+    log_scale = torch.tensor(math.log(how.scale), device=features.device)
+    log_scale.requires_grad_(how.learn_scale)
+    parameters = [{"params": list(net.parameters()), "weight_decay": how.decay}]
+    if how.learn_scale:
+        parameters.append({"params": [log_scale]})
+    adam = torch.optim.Adam(parameters, how.lr)
     while True:
         some = torch.randint(
             len(features), (how.batch_size,), generator=chance, device=features.device
         )
         with torch.enable_grad():
-            logits = how.scale * cosines(features[some], net(attributes[classes]))
+            scale = log_scale.exp() if how.learn_scale else how.scale
+            logits = scale * net.scores(features[some], attributes[classes])
             loss = cross_entropy(logits, own[some])
             adam.zero_grad()
             loss.backward()
@@ -126,7 +172,7 @@ def best_steps(
         for step, net in enumerate(islice(steps, how.most)):
             if step % EVERY == EVERY - 1:
                 with torch.no_grad():
-                    scores = cosines(features[away], net(attributes))
+                    scores = net.scores(features[away], attributes)
                 found[step] += top1(scores, labels[away], held)
     return int(found.argmax()) + 1
 
@@ -155,6 +201,13 @@ def ridge(
     )
     found = middle + (unit - centre) @ known.T @ torch.linalg.solve(gram, means - middle)
     return found.to(features.dtype)
+
+
+def centred(unit: Float[Tensor, "c a"], known: Bool[Tensor, " c"]) -> Float[Tensor, "c a"]:
+    """ℓ2-normalised attributes relative to the mean of the known classes, times √a: what all classes
+    share is gone, and the values are about 1."""
+    weights = known.to(unit.dtype)
+    return unit.shape[1] ** 0.5 * (unit - weights @ unit / weights.sum())
 
 
 def cosines(

@@ -8,6 +8,10 @@ from polymodal.studies.seeds.zeroshot.zeroshot_recipes import (
     COSINES,
     CUB_RATES,
     JENSEN_SHANNON,
+    LINEAR,
+    LOCAL_NET,
+    NORMED,
+    TWICE,
     row,
     small,
 )
@@ -15,9 +19,13 @@ from polymodal.studies.study import Recipe
 
 
 def tried(row_name: str, times: float, block: str = "strong", /, **told: Any) -> Recipe:
-    """A row of a block told otherwise, judged by the validation classes at the last step, as the table is."""
+    """A row of a block with other settings, judged by the validation classes at the last step, as the table
+    is. It starts from a linear local loss, and from half the passes for learners that encode two images for
+    each: `times` counts encoded images."""
     model, plus, loss = row_name.partition("+")
     found = row(block, "basic", model, plus + loss, times)
+    if block == "strong" and found.system in TWICE:
+        found = replace(found, training=replace(found.training, epochs=found.training.epochs / 2))
     said = "".join(
         f", {name} {value:g}" if isinstance(value, float) else f", {name} {value}"
         for name, value in told.items()
@@ -25,7 +33,7 @@ def tried(row_name: str, times: float, block: str = "strong", /, **told: Any) ->
     return replace(
         found,
         name=f"{found.name}{said}, ×{times:g}",
-        model=replace(found.model, **told),
+        model=replace(found.model, **LINEAR | told),
         training=replace(found.training, final=False, val_every=10**9),
         seeds=1,
     )
@@ -78,6 +86,42 @@ TRIALS: dict[str, tuple[dict[str, Any], ...]] = {
 }
 """What a row is told otherwise: rate, dropout, critic, bound and scales."""
 
+AC_NET = LOCAL_NET["+AC"]
+NORMED_JS = {**NORMED, "bound": "jensen-shannon"}
+DETAILS: tuple[tuple[str, float, dict[str, Any]], ...] = (
+    ("CMDIM(p=1)+AC", 2, {}),
+    ("CMDIM(p=1)+AC", 2, {**AC_NET, **NORMED}),
+    ("CMDIM(p=1)+AC", 1, {"local_hidden": 512}),
+    ("CMDIM(p=1)+AC", 1, {"local_centred": True}),
+    ("CMDIM(p=1)+AC", 1, AC_NET),
+    ("CMDIM(p=1)+AC", 1, NORMED),
+    ("CMDIM(p=1)+AC", 1, {**AC_NET, **NORMED}),
+    ("CMDIM(p=1)+AC", 1, {**AC_NET, **NORMED_JS}),
+    ("CMDIM(p=1)+AC", 1, {**AC_NET, **NORMED, "lr": 1e-3}),
+    ("CMDIM(p=1)", 1, {}),
+    ("CMDIM(p=1)", 1, NORMED),
+    ("CMDIM(p=0.5)+AC", 1, {}),
+    ("CMDIM(p=0.5)+AC", 1, {**AC_NET, **NORMED_JS}),
+    ("CMDIM(p=1)+AC", 2, {**AC_NET, **BOTH_SCALES}),
+    ("CMDIM(p=1)+AC", 2, AC_NET),
+    ("CMDIM(p=1)+AC", 1, {**AC_NET, **BOTH_SCALES}),
+    ("CMDIM(p=1)+AC", 1, {**AC_NET, **NORMED, **BOTH_SCALES}),
+    ("CMDIM(p=1)+AC", 1, {**AC_NET, "local_weight": 0.5}),
+    ("CMDIM(p=1)+AC", 1, {**AC_NET, "local_weight": 2.0}),
+    ("CMDIM(p=1)+AC", 1, {**AC_NET, "dropout": 0.5}),
+    ("CMDIM(p=1)+AC", 1, {**AC_NET, "lr": 1.5e-4}),
+    ("CMDIM(p=0.5)+AC", 1, AC_NET),
+    ("CMDIM(p=0.5)+AC", 1, {**AC_NET, **BOTH_SCALES}),
+    ("FC+AC", 1, {}),
+    ("FC+AC", 1, AC_NET),
+    ("PN+AC", 1, {}),
+    ("PN+AC", 1, AC_NET),
+    ("DIM+AC", 1, {}),
+    ("DIM+AC", 1, AC_NET),
+    ("DIM+AC", 1, {**AC_NET, **NORMED_JS}),
+)
+"""What the local loss compares, and the critic, each alone and together, with the whole budget or more."""
+
 CHOOSING = (
     *(
         tried(name, times, block)
@@ -90,9 +134,17 @@ CHOOSING = (
             ("FC", "as-written", 0.75),
         )
     ),
+    *(tried(name, times, **told) for name, times, told in DETAILS),
     *(tried(name, SOME, **told) for name, trials in TRIALS.items() for told in trials),
 )
 """Budgets, then what else a row may be told."""
+
+FITTED_TO = (
+    tried("FC", 1),
+    tried("CMDIM(p=1)+AC", 1),
+    tried("CMDIM(p=1)+AC", 1, **AC_NET, **NORMED),
+)
+"""Encoders whose features show how prototypes are best fitted."""
 
 SMALL_TRIALS: tuple[tuple[str, dict[str, Any]], ...] = (
     *(

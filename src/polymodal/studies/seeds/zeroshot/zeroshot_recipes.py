@@ -48,17 +48,24 @@ as the thesis finds with that encoder."""
 
 LOCAL = {"": "none", "+AC": "attributes", "+LC": "labels"}
 
+LOCAL_NET: dict[str, dict[str, Any]] = {
+    "": {},
+    "+AC": {"local_hidden": 512, "local_centred": True},
+    "+LC": {"local_hidden": 512},
+}
+"""The local loss of the strong block: a hidden layer for every learner, and centred attributes for AC. As
+written it is linear, with ℓ2-normalised attributes."""
+LINEAR: dict[str, Any] = {"local_hidden": 0, "local_centred": False}
+
 TWICE = ("amdim", "cmdim", "vicreg", "dino")
-"""Learners that encode two pictures a step for each that they are given. In the strong block they have half
-as many epochs, and so half the steps, so that all rows encode as many pictures; as written all have as many
-epochs, since the thesis speaks of no difference."""
+"""Learners that encode two images for each that they are given."""
 
 EPOCHS: dict[str, dict[str, float]] = {
     "as-written": {"basic": 40, "alex": 24},
     "strong": {"basic": 120, "alex": 60},
 }
-"""Passes over trainval; in the strong block of a learner that is not in TWICE. The thesis gives no number.
-`choices` and `plateau` ask what less or more would give."""
+"""Passes over trainval, the same for all learners of an encoder: a pass of TWICE encodes two images for
+each. The thesis gives no number. `choices` and `plateau` ask what less or more would give."""
 
 SCHEDULE = Training(
     batch_size=64,
@@ -75,6 +82,7 @@ AS_WRITTEN: dict[str, Any] = {"lr": 1e-4}
 """Adam at 1e-4, windows of 0.875, no more (003, A.2)."""
 
 COSINES = {"bound": "infonce", "critic": "encode-and-cosine", "critic_hidden": 256}
+NORMED = {"bound": "infonce", "critic": "normed-dot", "critic_hidden": 1024}
 JENSEN_SHANNON = {"bound": "jensen-shannon", "critic": "encode-and-dot", "critic_hidden": 256}
 INFOMAX = ("DIM", "CMDIM(p=1)", "CMDIM(p=0.5)", "CMDIM(p=0.1)")
 OWN: dict[str, dict[str, dict[str, Any]]] = {
@@ -84,12 +92,13 @@ OWN: dict[str, dict[str, dict[str, Any]]] = {
     },
     "strong": {
         **dict.fromkeys(INFOMAX, JENSEN_SHANNON),
-        **dict.fromkeys(("CMDIM(p=1)", *OURS), COSINES),
+        "CMDIM(p=1)": COSINES,
+        **dict.fromkeys(OURS, NORMED),
     },
 }
 """What models have to themselves. As written the bound that A.7 names, and for all the windows of A.2; it
 names no critic. In the strong block what `choices` found: cosines are best where all partners are other
-images, Jensen–Shannon where an image is its own."""
+images, Jensen–Shannon where an image is its own, and normed dot products at both scales."""
 
 STRONG: dict[str, Any] = {"lr": 3e-4, "decay": True, "flip": True}
 """In the first trial, of one seed, mirrored pictures gave four points; `choices` does not try them. It tries
@@ -102,15 +111,15 @@ DROPOUT = {"fc": 0.5, "pn": 0.5}
 def row(block: str, encoder: str, model: str, local: str = "", times: float = 1) -> Recipe:
     """A row of a block, with so many times its epochs."""
     system, settings = (MODELS | BEYOND)[model]
-    how = {"dropout": DROPOUT.get(system, 0.0), **STRONG} if block == "strong" else {**AS_WRITTEN}
+    how = {**AS_WRITTEN}
+    if block == "strong":
+        how = {"dropout": DROPOUT.get(system, 0.0), **STRONG, **LOCAL_NET[local]}
     how |= OWN[block].get(model, {})
-    halved = block == "strong" and system in TWICE
-    epochs = times * EPOCHS[block][encoder] / (2 if halved else 1)
     return Recipe(
         name=f"{encoder}/{model}{local}",
         system=system,
         model=named(system).Config(encoder=encoder, local=LOCAL[local], **settings, **how),
-        training=replace(SCHEDULE, epochs=epochs),
+        training=replace(SCHEDULE, epochs=times * EPOCHS[block][encoder]),
         block=block,
         seeds=1 if encoder == "alex" or model in (*RECONSTRUCTING, *MODERN) else None,
     )
@@ -131,12 +140,20 @@ CUB_RATES: dict[str, Any] = {"lr": 1e-3, "fit_lr": 1e-2, "fit_steps": 20}
 and of CUB (docs/results/zeroshot.md)."""
 
 
+def small_model(row: Recipe) -> dict[str, Any]:
+    """What a small encoder changes. At both scales small encoders were tried with cosines alone."""
+    changes = SLIM | LINEAR | NARROWER.get(row.system, {})
+    normed = getattr(row.model, "critic", None) == NORMED["critic"]
+    return changes | COSINES if normed else changes
+
+
 def slimmed(rows: Sequence[Recipe], rates: Mapping[str, Any]) -> tuple[Recipe, ...]:
-    """The rows of the strong block with small encoders, all with three seeds."""
+    """The rows of the strong block with small encoders, all with three seeds: a linear local loss, and half
+    the passes for learners in TWICE, so that all rows encode as many images."""
     return tuple(
         replace(
             row,
-            model=replace(row.model, **SLIM, **NARROWER.get(row.system, {}), **rates),
+            model=replace(row.model, **small_model(row), **rates),
             training=replace(row.training, epochs=SMALL_EPOCHS / (2 if row.system in TWICE else 1)),
             seeds=None,
         )
