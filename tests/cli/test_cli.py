@@ -67,7 +67,13 @@ def test_train_help_lists_the_systems(capsys):
 def test_reproduce_help_names_what_is_used_most(capsys):
     assert main(["reproduce", "--help"]) == 0
     printed = capsys.readouterr().out
-    for told in ("--rows", "--seeds", "--processes", "`polymodal reproduce STUDY --help`"):
+    for told in (
+        "--rows",
+        "--scale",
+        "--seeds",
+        "--processes",
+        "`polymodal reproduce STUDY --help`",
+    ):
         assert told in printed
     assert "  zeroshot/cub" in printed
 
@@ -281,6 +287,7 @@ def test_results_as_tables(tmp_path, capsys):
         (["features", "folder:SQUARES", "--out", "OUT", "--batch-size", "0"], "at least 1, not 0"),
         (["train", "vse", "--data", "scenes", "--run", "OUT", "--lr", "nan"], "lr must be above 0"),
         (["reproduce", "vse/negatives", "--seeds"], "at least one seed"),
+        (["reproduce", "vse/negatives", "--scale", "quik"], "Did you mean 'quick'"),
     ],
 )
 def test_mistakes_are_one_plain_message(arguments, message, run, squares, tmp_path, capsys):

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from polymodal.nn import scratch
-from polymodal.studies.reproduction import collect, reproduce, with_paper
-from polymodal.studies.reproduction.making import Made
-from polymodal.studies.reproduction.tasks import Task, place
+from polymodal.studies.reproduction import reproduce
+from polymodal.studies.reproduction.measuring import MeasuredRow
+from polymodal.studies.reproduction.options import Options
+from polymodal.studies.reproduction.result_table import collect, with_paper
+from polymodal.studies.reproduction.tasks import Task, run_folder
 from polymodal.studies.result_files import Row, read, write
 from polymodal.studies.seeds.zeroshot import TABLE, conclusions
 from polymodal.studies.seeds.zeroshot.choices import CHOOSING
@@ -21,9 +23,9 @@ from polymodal.studies.seeds.zeroshot.zeroshot_recipes import (
     MODERN,
     OURS,
     RECONSTRUCTING,
-    TWICE,
+    TWO_VIEWS,
 )
-from polymodal.studies.study import advice, named, rows_for
+from polymodal.studies.study import default_data, scale_for, size_hint, study_named
 
 CUB = "cub:CUB.zip,splits=xlsa17/CUB"
 STUDIES = ("cub", "local", "tre", "parts", "heatmaps", "plateau", "choices", "prototypes")
@@ -33,7 +35,7 @@ def run_of(recipe):
     task = Task(
         study="", recipe=recipe, seed=0, data="birds", folder=Path("runs"), accelerator="cpu"
     )
-    return place(task, recipe)
+    return run_folder(task, recipe)
 
 
 @pytest.mark.parametrize("block", EPOCHS)
@@ -91,7 +93,7 @@ def test_what_is_as_written_is_what_is_written():
 
 
 def test_the_thesis_is_quoted():
-    paper = {row.name: row.metrics for row in named("zeroshot/cub").paper}
+    paper = {row.name: row.metrics for row in study_named("zeroshot/cub").paper.rows}
     assert len(paper) == 2 * (9 * 3 + 1)
     assert paper["alex/CMDIM(p=1)+AC"] == {"zsl_top1": 40.11, "tre_ratio": 0.649}
     assert paper["basic/CMDIM(p=0.5)+AC"] == {"zsl_top1": 35.15, "parts_f1": 0.397}
@@ -103,13 +105,13 @@ def test_the_thesis_is_quoted():
     beyond = {f"basic/{model}{local}" for model in BEYOND for local in ("", "+AC")}
     beyond |= {f"alex/{model}{local}" for model in OURS for local in ("", "+AC")}
     assert ours - paper.keys() == {"basic/PN+AC", "basic/PN+LC", "alex/PN+AC"} | beyond
-    places = {row.name: row.metrics for row in named("zeroshot/local").paper}
+    places = {row.name: row.metrics for row in study_named("zeroshot/local").paper.rows}
     assert places["alex/CMDIM(p=1)"]["representations_pool"] == 34.11
     assert places["alex/CMDIM(p=1)"]["predictions_pool"] == 13.51
 
 
 def test_the_thesis_stands_beside_its_own_data_and_full_rows_alone():
-    study = named("zeroshot/cub")
+    study = study_named("zeroshot/cub")
     drawn, ours, other = (
         Row(name="basic/FC", data=data, seed=0, metrics={}, block="strong")
         for data in ("birds,size=64", CUB, "awa2:a,splits=b")
@@ -117,21 +119,25 @@ def test_the_thesis_stands_beside_its_own_data_and_full_rows_alone():
     told = {"hardware": {}, "versions": {}, "protocol": {}}
     small = replace(ours, block="small")
     for rows, paper in (
-        ([ours], study.paper),
+        ([ours], study.paper.rows),
         ([drawn, other], ()),
-        ([drawn, ours], study.paper),
+        ([drawn, ours], study.paper.rows),
         ([small], ()),
-        ([small, ours], study.paper),
+        ([small, ours], study.paper.rows),
     ):
-        made = collect("zeroshot/cub", [Made(row=row, metrics=told) for row in rows])
+        made = collect("zeroshot/cub", [MeasuredRow(row=row, metrics=told) for row in rows])
         assert with_paper(made, study).paper == paper
 
 
 def test_studies_of_the_same_rows_share_their_runs():
     table = {run_of(row) for row in TABLE}
     for name in ("tre", "parts", "heatmaps"):
-        assert {run_of(row) for row in named(f"zeroshot/{name}").recipes} <= table
-    plateau = {row.label: run_of(row) for row in named("zeroshot/plateau").recipes}
+        assert {
+            run_of(row) for row in study_named(f"zeroshot/{name}").scales["paper"].rows
+        } <= table
+    plateau = {
+        row.label: run_of(row) for row in study_named("zeroshot/plateau").scales["paper"].rows
+    }
     assert len(plateau) == 18
     assert [label for label, run in plateau.items() if run in table] == [
         "basic/FC+AC ×1 (strong)",
@@ -141,13 +147,15 @@ def test_studies_of_the_same_rows_share_their_runs():
         "alex/FC+AC ×1 (strong)",
         "alex/CMDIM(p=1)+AC ×1 (strong)",
     ]
-    assert not any(row.training.final for row in named("zeroshot/choices").recipes)
+    assert not any(
+        row.training.final for row in study_named("zeroshot/choices").scales["paper"].rows
+    )
 
 
 @pytest.mark.parametrize("study", ["cub", "tre", "parts", "local", "heatmaps"])
 def test_drawn_birds_have_rows_of_the_strong_block_that_a_processor_can_train(study):
-    rows = rows_for(named(f"zeroshot/{study}"), "birds,size=64")
-    written = {row.label: row for row in rows_for(named(f"zeroshot/{study}"), CUB)}
+    rows = scale_for(study_named(f"zeroshot/{study}"), "birds,size=64").rows
+    written = {row.label: row for row in scale_for(study_named(f"zeroshot/{study}"), CUB).rows}
     assert written.keys() >= {row.label for row in rows}
     for row in rows:
         assert (row.block, row.seeds, row.training.final) == ("strong", None, True)
@@ -157,24 +165,27 @@ def test_drawn_birds_have_rows_of_the_strong_block_that_a_processor_can_train(st
             3e-3,
             1e-2,
         )
-        assert row.training.epochs == (20 if row.system in TWICE else 40)  # as many pictures
+        assert row.training.epochs == (20 if row.system in TWO_VIEWS else 40)  # as many pictures
         before = written[row.label].model
         assert (row.model.local, row.model.dropout) == (before.local, before.dropout)
-    assert rows_for(named(f"zeroshot/{study}"), "birds", at_scale=True) == tuple(written.values())
+    full = scale_for(study_named(f"zeroshot/{study}"), "birds", "paper").rows
+    assert full == tuple(written.values())
     if study in ("tre", "parts"):
-        assert {run_of(r) for r in rows} == {run_of(r) for r in named("zeroshot/cub").worlds}
+        assert {run_of(r) for r in rows} == {
+            run_of(r) for r in study_named("zeroshot/cub").scales["drawn"].rows
+        }
 
 
 @pytest.mark.parametrize("study", ["cub", "tre", "parts", "local", "heatmaps"])
 def test_files_have_small_rows_that_are_not_taken_for_full_ones(study):
-    rows = rows_for(named(f"zeroshot/{study}"), f"{CUB},size=64", small=True)
-    full = {row.name: row for row in rows_for(named(f"zeroshot/{study}"), CUB)}
+    rows = scale_for(study_named(f"zeroshot/{study}"), f"{CUB},size=64", "small").rows
+    full = {row.name: row for row in scale_for(study_named(f"zeroshot/{study}"), CUB).rows}
     assert {row.name for row in rows} <= full.keys()
     assert not {run_of(row) for row in rows} & {run_of(row) for row in full.values()}
     for row in rows:
         assert (row.block, row.seeds, row.training.final) == ("small", None, True)
         assert (row.model.slim, row.model.dim) == (4, 256)
-        assert row.training.epochs == (20 if row.system in TWICE else 40)
+        assert row.training.epochs == (20 if row.system in TWO_VIEWS else 40)
         assert row.model.local == full[row.name].model.local
     rates = {(row.model.lr, row.model.fit_lr, row.model.fit_steps) for row in rows}
     assert len(rates) == 1
@@ -182,24 +193,25 @@ def test_files_have_small_rows_that_are_not_taken_for_full_ones(study):
 
 
 def test_small_rows_on_pictures_of_another_size_are_remarked():
-    study = named("zeroshot/cub")
-    assert advice(study, f"{CUB},size=64") is None
+    small = study_named("zeroshot/cub").scales["small"]
+    assert size_hint(small, f"{CUB},size=64") is None
     for data in (CUB, f"{CUB},size=128"):
-        assert f"for pictures of 64×64: add ',size=64' to {data}" in advice(study, data)
+        assert f"for images of 64×64: add ',size=64' to {data}" in size_hint(small, data)
 
 
 def test_places_that_are_joined_see_less_than_the_picture():
-    study = named("zeroshot/local")
-    assert study.data == (f"birds,size={study.small_size}",)
-    size = round(0.875 * study.small_size)
+    study = study_named("zeroshot/local")
+    side = study.scales["small"].image_size
+    assert default_data(study) == (f"birds,size={side}",)
+    size = round(0.875 * side)
     assert scratch.alex(size).window(6).size < size < scratch.alex(size).window(6).size * 2
     assert scratch.alex(56).window(6).size > 56  # as of the pictures of the other studies
 
 
 def test_rates_of_small_rows_are_among_those_that_validation_classes_judge():
-    tried = rows_for(named("zeroshot/choices"), CUB, small=True)
+    tried = study_named("zeroshot/choices").scales["small"].rows
     assert not any(row.training.final for row in tried)
-    table = rows_for(named("zeroshot/cub"), CUB, small=True)
+    table = study_named("zeroshot/cub").scales["small"].rows
     rates = {(row.model.lr, row.model.fit_lr, row.model.fit_steps) for row in table}
     assert rates <= {(row.model.lr, row.model.fit_lr, row.model.fit_steps) for row in tried}
 
@@ -323,24 +335,24 @@ def test_the_quick_path_of_every_study(study, folder):
     """Of a few rows; all of them take about a minute."""
     how = {"quick": True, "folder": folder, "accelerator": "cpu"}
     rows = (FEW.get(study, "basic/FC*"),)
-    found = reproduce(f"zeroshot/{study}", rows=rows, **how)
+    found = reproduce(f"zeroshot/{study}", Options(rows=rows, **how))
     for row in found.rows:
-        assert set(named(f"zeroshot/{study}").metrics) <= row.metrics.keys()
+        assert set(study_named(f"zeroshot/{study}").metrics) <= row.metrics.keys()
     if study == "heatmaps":
         assert (folder / "quick/zeroshot/heatmaps-basic-FC-strong-0.png").stat().st_size > 1000
     if study in ("tre", "parts"):
-        for metric in named(f"zeroshot/{study}").metrics[1:]:
+        for metric in study_named(f"zeroshot/{study}").metrics[1:]:
             assert (folder / f"quick/zeroshot/{metric}.png").stat().st_size > 1000
 
 
 @pytest.mark.slow
 def test_a_table_is_made_part_by_part(tmp_path, capsys):
     how = {"quick": True, "folder": tmp_path, "accelerator": "cpu"}
-    first = reproduce("zeroshot/cub", rows=("basic/PN",), **how)
+    first = reproduce("zeroshot/cub", Options(rows=("basic/PN",), **how))
     assert [row.label for row in first.rows] == ["basic/PN (as-written)", "basic/PN (strong)"]
     assert [row.block for row in first.rows] == ["as-written", "strong"]
     capsys.readouterr()
-    whole = reproduce("zeroshot/cub", rows=("basic/FC (strong)",), **how)
+    whole = reproduce("zeroshot/cub", Options(rows=("basic/FC (strong)",), **how))
     printed = " ".join(capsys.readouterr().out.split())  # the rows asked for alone
     assert "basic/FC (strong)" in printed and "chance" in printed and "on birds,size=64" in printed
     assert "paper" not in printed  # whose figures are of CUB
@@ -356,45 +368,44 @@ def test_a_table_is_made_part_by_part(tmp_path, capsys):
 @pytest.mark.slow
 def test_what_the_file_has_is_not_made_again_where_the_missing_is_asked_for(tmp_path, capsys):
     how = {"quick": True, "folder": tmp_path, "accelerator": "cpu"}
-    first = reproduce("zeroshot/cub", rows=("basic/FC (strong)",), **how)
+    first = reproduce("zeroshot/cub", Options(rows=("basic/FC (strong)",), **how))
     runs = tmp_path / "quick/runs"
     shutil.rmtree(runs)
     rows = ("basic/FC (strong)", "basic/PN (strong)")
-    whole = reproduce("zeroshot/cub", rows=rows, missing=True, **how)
+    whole = reproduce("zeroshot/cub", Options(rows=rows, missing=True, **how))
     assert "lacks 1." in capsys.readouterr().err
     assert [run.name.split("-")[0] for run in runs.iterdir()] == ["pn"]
     assert whole.rows[0] == first.rows[0] and whole.rows[1].name == "basic/PN"
     shutil.rmtree(runs)
-    assert reproduce("zeroshot/cub", rows=rows, missing=True, **how).rows == whole.rows
+    assert reproduce("zeroshot/cub", Options(rows=rows, missing=True, **how)).rows == whole.rows
     assert not runs.exists()
 
 
 @pytest.mark.slow
 def test_a_row_without_a_metric_of_its_study_is_missing(tmp_path):
     how = {"rows": ("basic/FC (strong)",), "quick": True, "folder": tmp_path, "accelerator": "cpu"}
-    whole = reproduce("zeroshot/tre", **how)
+    whole = reproduce("zeroshot/tre", Options(**how))
     (row,) = whole.rows
     before = {k: v for k, v in row.metrics.items() if k != "tre_ratio_seen"}
     path = tmp_path / "quick/zeroshot/tre.json"
     write(path, replace(whole, rows=[replace(row, metrics=before)]))
-    assert reproduce("zeroshot/tre", missing=True, **how).rows == whole.rows
+    assert reproduce("zeroshot/tre", Options(missing=True, **how)).rows == whole.rows
 
 
 @pytest.mark.slow
 def test_a_command_that_is_cut_short_leaves_the_rows_it_made(tmp_path, monkeypatch):
     import polymodal.studies.reproduction as reproduction
 
-    make = reproduction.make
+    measure_row = reproduction.measure_row
 
     def cut(task):
         if task.recipe.name == "basic/FC+AC":
             raise KeyboardInterrupt
-        return make(task)
+        return measure_row(task)
 
-    monkeypatch.setattr(reproduction, "make", cut)
+    monkeypatch.setattr(reproduction, "measure_row", cut)
+    how = {"quick": True, "folder": tmp_path, "accelerator": "cpu"}
     with pytest.raises(KeyboardInterrupt):
-        reproduce(
-            "zeroshot/cub", rows=("basic/FC*",), quick=True, folder=tmp_path, accelerator="cpu"
-        )
+        reproduce("zeroshot/cub", Options(rows=("basic/FC*",), **how))
     (row,) = read(tmp_path / "quick/zeroshot/cub.json").rows
     assert row.label == "basic/FC (as-written)"

@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> None:
                 print(table.markdown())
             else:
                 table.print(f"{found.title}: {found.command}")
-                for line in result_files.told(found.findings):
+                for line in result_files.finding_lines(found.findings):
                     say(line)
         if page:
             count = result_files.render_into(page, Path())
@@ -51,7 +51,7 @@ def usual(found: "Results") -> tuple[str, ...] | None:
     """The metrics of a study's own table that a file has, where it is one of our studies; else all."""
     from polymodal.studies import study as studies
 
-    if found.study not in studies.names():
+    if found.study not in studies.study_names():
         return None
     known = {name for row in found.rows for name in row.metrics}
-    return tuple(name for name in studies.named(found.study).metrics if name in known) or None
+    return tuple(name for name in studies.study_named(found.study).metrics if name in known) or None

@@ -1,1 +1,1 @@
-"""What one command makes again: the tables and figures of the seeds, and the demo."""
+"""What one command reproduces: the tables and figures of the papers, and the demo."""

@@ -1,9 +1,9 @@
-"""Result files: one schema for every system's studies, so that any figure can be made again.
+"""Result files: one schema for every system's studies, so that any figure can be reproduced.
 
 results/<system>/<study>.json = {"study", "command", "hardware", "versions", "protocol": {…},
     "paper": [{"name", "metrics"}], "rows": [{"name", "data", "seed", "metrics"}]}
 
-Rows of a table with several blocks have a "block"; what was found of all rows together is in "findings".
+Rows of a table with several blocks have a "block"; what is computed from all rows together is in "findings".
 """
 
 import json
@@ -49,7 +49,7 @@ class PaperRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Results:
-    """A study's figures with all that is needed to make them again."""
+    """A study's figures with all that is needed to reproduce them."""
 
     study: str
     command: str
@@ -59,11 +59,11 @@ class Results:
     rows: Sequence[Row]
     paper: Sequence[PaperRow] = field(default=())
     findings: Mapping[str, Metrics] = field(default_factory=dict)
-    """What was found of all rows together, such as a correlation."""
+    """What is computed from all rows together, such as a correlation."""
 
     @property
     def title(self) -> str:
-        """The study and what it was made on."""
+        """The study and its data."""
         data = dict.fromkeys(row.data for row in self.rows)
         return " on ".join([self.study, " and ".join(data)] if data else [self.study])
 
@@ -132,15 +132,15 @@ def summary(
     for row in results.rows:
         groups.setdefault((row.label, row.data), []).append(row)
     several = len({row.data for row in results.rows}) > 1
-    told = ["–"] if several else []
+    no_data = ["–"] if several else []
     table = [
-        (p.name, [f"paper: {p.name}", *told, "–", *cells([p.metrics], shown)])
+        (p.name, [f"paper: {p.name}", *no_data, "–", *cells([p.metrics], shown)])
         for p in results.paper
     ]
     for (label, data), rows in groups.items():
-        told = [data] if several else []
-        found = cells([row.metrics for row in rows], shown)
-        table.append((rows[0].name, [label, *told, str(len(rows)), *found]))
+        data_cell = [data] if several else []
+        values = cells([row.metrics for row in rows], shown)
+        table.append((rows[0].name, [label, *data_cell, str(len(rows)), *values]))
     if together:
         names = list(dict.fromkeys(row.name for row in results.rows))
         table.sort(key=lambda line: names.index(line[0]) if line[0] in names else -1)
@@ -150,10 +150,10 @@ def summary(
     )
 
 
-def told(findings: Mapping[str, Metrics]) -> list[str]:
-    """A line for each thing that was found of all rows together.
+def finding_lines(findings: Mapping[str, Metrics]) -> list[str]:
+    """A line for each finding.
 
-    >>> told({"strong": {"r": -0.9, "rows": 24}})
+    >>> finding_lines({"strong": {"r": -0.9, "rows": 24}})
     ['strong: r -0.9, rows 24']
     """
     return [
@@ -171,8 +171,8 @@ def beside(results: Results, metric: str) -> Table:
         columns = groups.setdefault(row.name, {block: [] for block in blocks})
         columns[row.block or "ours"].append(row.metrics)
     table = [
-        [name, *(cells(found, [metric])[0] for found in ([paper.get(name, {})], *own.values()))]
-        for name, own in groups.items()
+        [name, *(cells(runs, [metric])[0] for runs in ([paper.get(name, {})], *by_block.values()))]
+        for name, by_block in groups.items()
     ]
     return Table(header=["name", "paper", *blocks], rows=table)
 
@@ -193,7 +193,7 @@ def on(results: Results, data: str) -> Results:
     return replace(results, rows=rows)
 
 
-def cells(found: Sequence[Metrics], names: Sequence[str]) -> list[str]:
+def cells(runs: Sequence[Metrics], names: Sequence[str]) -> list[str]:
     """Each metric as 'mean ± standard deviation', or its one value, or a dash.
 
     >>> cells([{"rsum": 10.0}, {"rsum": 12.0}], ["rsum", "r1"])
@@ -201,7 +201,7 @@ def cells(found: Sequence[Metrics], names: Sequence[str]) -> list[str]:
     """
     shown = []
     for name in names:
-        values = [metrics[name] for metrics in found if name in metrics]
+        values = [metrics[name] for metrics in runs if name in metrics]
         if not values:
             shown.append("–")
         elif len(values) == 1:
@@ -213,15 +213,17 @@ def cells(found: Sequence[Metrics], names: Sequence[str]) -> list[str]:
 
 def asked_for(results: Results, words: Sequence[str]) -> Table:
     """The table that a page asks for: some metrics, on some dataset; or one beside the paper's."""
-    asked = dict(word.split("=", 1) for word in words if "=" in word)
+    settings = dict(word.split("=", 1) for word in words if "=" in word)
     metrics = [word for word in words if "=" not in word]
-    for word in asked:
+    for word in settings:
         if word not in ("data", "beside"):
             raise unknown(f"word for a table of {results.study}:", word, ["data", "beside"])
-    if "data" in asked:
-        results = on(results, asked["data"])
+    if "data" in settings:
+        results = on(results, settings["data"])
     return (
-        beside(results, asked["beside"]) if "beside" in asked else summary(results, metrics or None)
+        beside(results, settings["beside"])
+        if "beside" in settings
+        else summary(results, metrics or None)
     )
 
 

@@ -1,15 +1,15 @@
-"""The seeds' tables and figures made again: each a list of recipes × seeds, one command each.
+"""What a study is: a table or figure of a paper, its rows at several scales, and how they are measured.
 
-A module here has `STUDIES`, its studies by name; `gaussian.py`'s `table1` is `gaussian/table1`.
+A module of `seeds` has `STUDIES`, its studies by name; `gaussian.py`'s `table1` is `gaussian/table1`.
 """
 
 import difflib
 import importlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from polymodal.base import catalogue
 from polymodal.base.errors import PolymodalError, unknown
@@ -20,13 +20,18 @@ from polymodal.studies.result_files import Metrics, PaperRow, Row, labelled
 from polymodal.training.training_config import Training
 
 Probe = Callable[..., dict[str, float]]
-"""What is asked of a trained system, given the splits of its data and, where the recipe has one, the
-system beside it; a figure is also told where to draw."""
+"""Measures a trained system, given the splits of its data; then the recipe's `reference` system, if it
+has one; and `out`, the file to draw, if the study draws."""
 Conclusion = Callable[[Sequence[Row], Path], Mapping[str, Metrics]]
-"""What is found of all rows of a table together, and drawn of them."""
+"""Computes findings from all rows of a table together, and draws them beside the result file."""
 
+PAPER = "paper"
+"""The scale with the paper's own sizes, rates and epochs."""
 SMALL = "small"
-"""The block of rows that are smaller than a paper's, which are not to be compared with its figures."""
+"""The scale for files of the user's own that two cores can train; also the block of such rows, which are
+not compared with the paper's."""
+QUICK = "quick"
+"""The scale that proves the path in minutes; its figures mean nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +48,7 @@ class Recipe:
     """The phase before this one, whose weights it starts from."""
     parts: tuple[tuple[str, "Recipe"], ...] = ()
     """Parts of its model, each with the phase that trains it: with the first seed, the same for all."""
-    beside: "Recipe | None" = None
+    reference: "Recipe | None" = None
     """Another system that the probe needs, such as a judge: trained on the same data, with the first
     seed, and the same for all."""
     probe: Probe | None = None
@@ -63,90 +68,108 @@ class Recipe:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Scale:
+    """The rows of a table at one size, and the data that they are for."""
+
+    rows: tuple[Recipe, ...]
+    data: tuple[str, ...] = ()
+    """The default data; empty if the user must name some."""
+    only: Literal["drawn", "files"] | None = None
+    """The kind of data that it is for, drawn worlds or files of the user's own; by default any."""
+    image_size: int | None = None
+    """The size of the images that it is for; the user is told where theirs differ."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paper:
+    """The paper's own figures for a table."""
+
+    rows: tuple[PaperRow, ...]
+    data: str = ""
+    """How the names of the data begin that they are shown beside; by default any."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measuring:
+    """What is measured of a table's rows; by default the scores of their runs on the test split."""
+
+    split: str = "test"
+    """The split whose scores are taken."""
+    folds: bool = False
+    """Whether to take the means over folds (of 1000 images), where the test split has several."""
+    probe: Probe | None = None
+    """What is measured in place of the scores of the run."""
+    draws: bool = False
+    """Whether the probe also draws a figure."""
+    conclusion: Conclusion | None = None
+    """What is computed from all rows together."""
+    from_studies: tuple[tuple[str, str], ...] = ()
+    """Metrics that other studies have measured of the same rows, read from their result files in the same
+    folder: the last part of each study's name, and its metric."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Study:
-    """A table or figure of a seed document."""
+    """A table or figure of a paper."""
 
     about: str
-    recipes: tuple[Recipe, ...]
-    worlds: tuple[Recipe, ...] = ()
-    """The same rows for embedded worlds, where those need other settings."""
-    small: tuple[Recipe, ...] = ()
-    """The same rows for the user's own data, small enough for two cores."""
-    small_size: int | None = None
-    """Pixels of a side of the pictures that they are for."""
-    at_scale: tuple[Recipe, ...] = ()
-    """The same rows with the paper's own sizes, rates and epochs, for as much data as it had."""
-    quick: tuple[Recipe, ...]
-    """The same path in minutes on two cores."""
-    quick_data: str
-    data: tuple[str, ...] = ()
-    """What it is made on; nothing where the user must say."""
-    drawn: bool = False
-    """Whether it needs the truth of a drawn world."""
-    probe: Probe | None = None
-    """What is measured; by default the scores of a run."""
-    figure: Probe | None = None
-    """What is drawn and measured, in place of a probe."""
-    conclusion: Conclusion | None = None
-    """What is found of all rows together."""
-    split: str = "test"
-    """The split whose scores the table has, where nothing else is measured."""
-    folds: bool = False
-    """Whether the table has means over folds (of 1000 images), where the test split has several."""
-    paper: tuple[PaperRow, ...] = ()
-    paper_on: str = ""
-    """How the names of data begin that the paper's figures are of, where others are not to be compared."""
+    scales: Mapping[str, Scale]
+    """Its rows by scale. Without `--scale`, a dataset has the first that is for its kind of data."""
     metrics: tuple[str, ...] = ()
-    """The metrics of the table, in its order."""
-    gathers: tuple[tuple[str, str], ...] = ()
-    """Metrics of other studies of the same rows, which join the table where their files lie beside its own:
-    the last part of a study's name, and its metric."""
+    """The columns of the table, in order."""
+    measuring: Measuring = field(default_factory=Measuring)
+    paper: Paper | None = None
 
 
-def rows_for(
-    study: Study, data: str, *, quick: bool = False, small: bool = False, at_scale: bool = False
-) -> tuple[Recipe, ...]:
-    """The recipes of a study for a dataset, by whether it is the user's or a world."""
-    if quick + small + at_scale > 1:
-        raise PolymodalError(
-            "--quick, --small and --at-scale exclude each other: give one of them."
-        )
-    if quick:
-        return study.quick
-    if small:
-        if not brought(data):
-            raise PolymodalError(
-                f"--small is for data of your own, and {data} is drawn: give --data, or leave --small out."
-            )
-        if not study.small:
-            raise PolymodalError(
-                "This study has no small rows: leave --small out, or give --quick to prove its path."
-            )
-        return study.small
-    if at_scale and study.at_scale:
-        return study.at_scale
-    return study.recipes if brought(data) or not study.worlds else study.worlds
+def scales_named(study: Study, name: str | None) -> list[Scale]:
+    """The scale of this name; without a name, all in their order but the quick one."""
+    if name is None:
+        return [scale for key, scale in study.scales.items() if key != QUICK]
+    if name not in study.scales:
+        raise unknown("scale", name, study.scales)
+    return [study.scales[name]]
 
 
-def advice(study: Study, data: str) -> str | None:
-    """What to say where pictures are not of the size that small rows are for."""
-    size = study.small_size
-    if size is None or parse(data)[1].get("size") == str(size):
-        return None
-    return (
-        f"Small rows are for pictures of {size}×{size}: add ',size={size}' to {data}, or these are other "
-        "rows."
+def default_data(study: Study, name: str | None = None) -> tuple[str, ...]:
+    """The default data of a scale, or of the study; empty if the user must name some."""
+    return scales_named(study, name)[0].data
+
+
+def scale_for(study: Study, data: str, name: str | None = None) -> Scale:
+    """The scale of this name, or without a name the first that is for this kind of data."""
+    kind = "files" if is_files(data) else "drawn"
+    for scale in scales_named(study, name):
+        if scale.only in (None, kind):
+            return scale
+    needed = (
+        "files of your own: give --data, for instance folder:PATH"
+        if kind == "drawn"
+        else "a drawn world, whose objects are known: leave --data out, or give a world such as "
+        + study.scales[QUICK].data[0]
     )
+    what = "This study" if name is None else f"The scale {name!r}"
+    raise PolymodalError(f"{what} is not for {data}. It needs {needed}.")
 
 
-def brought(data: str) -> bool:
-    """Whether a dataset is the user's own files, not a world.
+def is_files(data: str) -> bool:
+    """Whether a dataset is files of the user's own, not a drawn world.
 
-    >>> brought("cub:CUB.zip,splits=xlsa17/CUB"), brought("birds,size=64")
+    >>> is_files("cub:CUB.zip,splits=xlsa17/CUB"), is_files("birds,size=64")
     (True, False)
     """
     kind, colon, _ = parse(data)[0].partition(":")
     return bool(colon) and kind in ("folder", *READERS)
+
+
+def size_hint(scale: Scale, data: str) -> str | None:
+    """What to tell the user whose images are not of the size that a scale is for."""
+    size = scale.image_size
+    if size is None or parse(data)[1].get("size") == str(size):
+        return None
+    return (
+        f"These rows are for images of {size}×{size}: add ',size={size}' to {data}, or the figures are "
+        "not comparable."
+    )
 
 
 def matching(rows: Sequence[Recipe], patterns: Sequence[str]) -> tuple[Recipe, ...]:
@@ -160,7 +183,7 @@ def matching(rows: Sequence[Recipe], patterns: Sequence[str]) -> tuple[Recipe, .
 
 
 def no_row(rows: Sequence[Recipe], pattern: str) -> PolymodalError:
-    """Name the rows nearest to a pattern that matches none; all of them would fill a screen."""
+    """An error that names the rows nearest to a pattern; all of them would fill a screen."""
     known = dict.fromkeys(name for row in rows for name in (row.name, row.label))
     near = difflib.get_close_matches(pattern.strip("*"), known)
     hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
@@ -171,30 +194,32 @@ def no_row(rows: Sequence[Recipe], pattern: str) -> PolymodalError:
 
 
 def matches(row: Recipe, pattern: str) -> bool:
-    """Whether a row is meant by a pattern such as 'basic/*' or '*(strong)'."""
+    """Whether a pattern such as 'basic/*' or '*(strong)' matches a row."""
     return fnmatchcase(row.name, pattern) or fnmatchcase(row.label, pattern)
 
 
-def names() -> list[str]:
+def study_names() -> list[str]:
     """Every study there is.
 
-    >>> "vse/coco" in names()
+    >>> "vse/coco" in study_names()
     True
     """
     return [
-        f"{module}/{name}" for module in catalogue.names(seeds.__path__) for name in studies(module)
+        f"{module}/{name}"
+        for module in catalogue.names(seeds.__path__)
+        for name in studies_of(module)
     ]
 
 
-def studies(module: str) -> dict[str, Study]:
-    """The studies of a module."""
-    found: dict[str, Study] = importlib.import_module(f"{seeds.__name__}.{module}").STUDIES
-    return found
+def studies_of(module: str) -> dict[str, Study]:
+    """The studies of a module of `seeds`."""
+    studies: dict[str, Study] = importlib.import_module(f"{seeds.__name__}.{module}").STUDIES
+    return studies
 
 
-def named(name: str) -> Study:
+def study_named(name: str) -> Study:
     """A study by its full name."""
-    if name not in names():
-        raise unknown("study", name, names())
+    if name not in study_names():
+        raise unknown("study", name, study_names())
     module, _, table = name.partition("/")
-    return studies(module)[table]
+    return studies_of(module)[table]

@@ -61,12 +61,12 @@ def test_the_pictures_are_those_that_generate_gives(system, monkeypatch):
         found = samples(system, system.words.encode(TEXTS[:1])[0], by, seed=3)
         expected = system.generate(TEXTS[0], conditional.SHOWN, by=by, seed=3)
         assert (found.images == expected).all()
-    assert len(found.said) == conditional.SHOWN
+    assert len(found.words) == conditional.SHOWN
 
 
 def test_agreement_of_words_by_hand():
-    said = [[Word("red"), Word("cube", marked=True)], [Word("red"), Word("sphere")]]
-    assert Samples(images=np.zeros((0, 8, 8, 3), np.uint8), said=said).agreement == 75
+    words = [[Word("red"), Word("cube", marked=True)], [Word("red"), Word("sphere")]]
+    assert Samples(images=np.zeros((0, 8, 8, 3), np.uint8), words=words).agreement == 75
 
 
 def test_the_picture_is_written_and_the_same_again(system, one, vlvae, tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from polymodal.studies.figures.figure_texts import lines_of, relation_place, wrong
+from polymodal.studies.figures.figure_texts import contradictions, lines_of, relation_place
 from polymodal.studies.figures.pixel_sheet import Word
 
 TOLD = "large red metal cube left small blue rubber sphere"
@@ -22,12 +22,12 @@ TOLD = "large red metal cube left small blue rubber sphere"
     ],
 )
 def test_words_that_contradict_are_marked(said, marked):
-    found = wrong(TOLD.split(), said.split())
+    found = contradictions(TOLD.split(), said.split())
     assert [w for w, bad in zip(said.split(), found, strict=True) if bad] == marked.split()
 
 
-def test_a_word_in_a_bag_is_wrong_if_it_was_not_told():
-    assert wrong(["male", "bangs", "-"], ["-", "bald", "male"], in_order=False) == [
+def test_a_word_contradicts_a_bag_of_words_that_lacks_it():
+    assert contradictions(["male", "bangs", "-"], ["-", "bald", "male"], in_order=False) == [
         False,
         True,
         False,
@@ -35,7 +35,7 @@ def test_a_word_in_a_bag_is_wrong_if_it_was_not_told():
 
 
 def test_texts_without_a_relation_are_compared_in_place():
-    assert wrong(["large", "red"], ["red", "large"]) == [True, True]
+    assert contradictions(["large", "red"], ["red", "large"]) == [True, True]
     assert relation_place(["large", "red"]) is None
 
 

@@ -11,7 +11,7 @@ from polymodal.base.errors import PolymodalError
 from polymodal.data.drawn.scenes.scene_split import Split
 from polymodal.studies.figures import figure3, figure7
 from polymodal.studies.figures import word_histograms as words
-from polymodal.studies.figures.inference import inferred, told
+from polymodal.studies.figures.inference import decoded, inferred
 from polymodal.studies.figures.pixel_sheet import Sheet
 from polymodal.studies.figures.word_histograms import common_relation, entropies, judged
 from polymodal.systems.vlvae import judge as judges
@@ -90,7 +90,7 @@ def test_joint_inference_sees_the_text_that_is_shown(two, joint, marginal):
 
 
 def test_correctness_is_the_share_of_words_that_the_judge_reads(two, judge, marginal):
-    found = told(marginal, torch.randn(6, 3, generator=torch.Generator().manual_seed(1)))
+    found = decoded(marginal, torch.randn(6, 3, generator=torch.Generator().manual_seed(1)))
     read, agreeing = judged(judge, found)
     shares = [
         100 * np.mean([found.texts[i, t] == read[i, t] for t in range(9) if t != 4])
@@ -117,8 +117,8 @@ def test_figure3_measures_and_draws_every_block(two, judge, marginal, tmp_path, 
     read = [line for line in said if line[0].text == "judge:"]
     assert len(read) == 2 * len(blocks) and len(said) == len(read) + 4
     given = inferred(marginal, two["val"], shown=2, most=6)
-    found = told(marginal, given.z)
-    seen, _ = judge.read(found.pictures, found.texts)
+    found = decoded(marginal, given.z)
+    seen, _ = judge.read(found.images, found.texts)
     marks = [[word.marked for word in line[1:]] for line in read[2:4]]
     assert marks == (seen != found.texts)[:2].tolist()
     figure3(marginal, judge, two, tmp_path / "b.png")

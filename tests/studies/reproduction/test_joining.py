@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from polymodal.base.errors import PolymodalError
-from polymodal.studies.reproduction.joining import apart, common, gathered, joined
+from polymodal.studies.reproduction.joining import by_row, common, joined, with_other_studies
 from polymodal.studies.result_files import Results, Row, write
 
 
@@ -25,7 +25,7 @@ def test_protocols_that_differ_are_listed_by_row():
     assert common({"a": {**shared}, "b": {**shared, "seed": 1}}) == {"data": "scenes"}
     found = common({"a": {**shared, "similarity": "cosine"}, "b": {**shared, "similarity": "kl"}})
     assert found["by_row"] == {"a": {"similarity": "cosine"}, "b": {"similarity": "kl"}}
-    assert apart(found, ["a", "b"])["b"] == {"data": "scenes", "similarity": "kl"}
+    assert by_row(found, ["a", "b"])["b"] == {"data": "scenes", "similarity": "kl"}
 
 
 def test_parts_join_to_the_whole():
@@ -50,7 +50,7 @@ def test_what_other_studies_measured_joins_the_same_rows(tmp_path):
     table = made([row("FC", zsl_top1=1.0), row("FC", 1, zsl_top1=2.0)], FC={})
     other = made([row("FC", zsl_top1=1.0, tre_ratio=0.5), row("PN", tre_ratio=0.6)], FC={}, PN={})
     write(tmp_path / "tre.json", other)
-    found = gathered(table, (("tre", "tre_ratio"), ("parts", "parts_f1")), tmp_path)
+    found = with_other_studies(table, (("tre", "tre_ratio"), ("parts", "parts_f1")), tmp_path)
     assert [one.metrics for one in found.rows] == [
         {"zsl_top1": 1.0, "tre_ratio": 0.5},
         {"zsl_top1": 2.0},

@@ -7,7 +7,7 @@ import pytest
 from polymodal.runs import jobs
 from polymodal.studies.reproduction import tasks
 from polymodal.studies.reproduction.tasks import Task
-from polymodal.studies.study import named
+from polymodal.studies.study import study_named
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def trained(tmp_path, monkeypatch):
     monkeypatch.setattr(tasks.Run, "tidy", lambda run: None)
 
     def ask(**fields):
-        recipe = named("zeroshot/cub").recipes[0]
+        recipe = study_named("zeroshot/cub").scales["paper"].rows[0]
         shared = {
             "study": "zeroshot/cub",
             "recipe": recipe,

@@ -1,7 +1,7 @@
-"""The pictures of the papers, made of trained systems: each a PNG, and what was measured for it.
+"""The figures of the papers, drawn from trained systems: each a PNG, and the numbers measured for it.
 
-A figure is a function of systems and data that writes its picture and gives its numbers, which are
-the same whenever it is asked again.
+A figure is a function of systems and data that writes its PNG and returns its numbers, which are the
+same for every call.
 """
 
 from polymodal.studies.figures.conditional import figure4

@@ -1,4 +1,4 @@
-"""Texts of a figure: broken at their relation word, and held against each other."""
+"""Texts of a figure: broken at their relation word, and compared with each other."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ def spelled(words: Words, ids: Int[Tensor, "b t"]) -> list[list[str]]:
 
 
 def relation_place(text: Sequence[str]) -> int | None:
-    """Where a text says how two objects stand to each other.
+    """The position of the word that relates two objects.
 
     >>> relation_place(["cube", "left", "sphere"]), relation_place(["small", "red"])
     (1, None)
@@ -25,7 +25,7 @@ def relation_place(text: Sequence[str]) -> int | None:
 
 
 def lines_of(words: Sequence[Word], relation: int | None, *, most: int = 4) -> list[list[Word]]:
-    """A text by lines of some words at most, the one at the place of the relation on its own.
+    """A text by lines of some words at most, the relation on a line of its own.
 
     >>> words = [Word(text) for text in ("red", "cube", "left", "sphere")]
     >>> [[word.text for word in line] for line in lines_of(words, relation=2)]
@@ -36,28 +36,30 @@ def lines_of(words: Sequence[Word], relation: int | None, *, most: int = 4) -> l
     return [list(part[k : k + most]) for part in parts for k in range(0, len(part), most)]
 
 
-def wrong(told: Sequence[str], said: Sequence[str], *, in_order: bool = True) -> list[bool]:
-    """Which words that were said contradict what was told.
+def contradictions(
+    text: Sequence[str], words: Sequence[str], *, in_order: bool = True
+) -> list[bool]:
+    """Which of the words contradict a text.
 
-    'A left B' and 'B right A' are one: the order that leaves fewer wrong words counts. A relation along
-    the other axis contradicts nothing. Where order means nothing, a word is wrong if it was not told.
+    'A left B' and 'B right A' mean the same: the order with fewer contradictions counts. A relation along
+    the other axis contradicts nothing. Without an order, a word contradicts the text if it is not in it.
 
-    >>> wrong(["red", "left", "blue"], ["blue", "right", "green"])
+    >>> contradictions(["red", "left", "blue"], ["blue", "right", "green"])
     [False, False, True]
-    >>> wrong(["red", "left", "blue"], ["red", "behind", "blue"])
+    >>> contradictions(["red", "left", "blue"], ["red", "behind", "blue"])
     [False, False, False]
     """
     if not in_order:
-        return [word not in told for word in said]
-    orders, place = [list(told)], relation_place(told)
+        return [word not in text for word in words]
+    orders, place = [list(text)], relation_place(text)
     if place is not None:
-        orders.append([*told[place + 1 :], OPPOSITES[told[place]], *told[:place]])
-    found = [[differ(*pair) for pair in zip(order, said, strict=True)] for order in orders]
-    return min(found, key=sum)
+        orders.append([*text[place + 1 :], OPPOSITES[text[place]], *text[:place]])
+    by_order = [[contradicts(*pair) for pair in zip(order, words, strict=True)] for order in orders]
+    return min(by_order, key=sum)
 
 
-def differ(told: str, said: str) -> bool:
+def contradicts(word: str, other: str) -> bool:
     """Whether one word contradicts another."""
-    if told in OPPOSITES and said in OPPOSITES:
-        return said == OPPOSITES[told]
-    return told != said
+    if word in OPPOSITES and other in OPPOSITES:
+        return other == OPPOSITES[word]
+    return word != other

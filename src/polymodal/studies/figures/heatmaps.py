@@ -1,4 +1,4 @@
-"""A sheet of heatmaps, and what they hold (003, Fig. 4.4)."""
+"""A sheet of heatmaps, and their scores (003, Fig. 4.4)."""
 
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,9 @@ from polymodal.views.heatmap_sheet import heatmap_sheet
 def heatmaps(
     system: Any, splits: Splits, out: Path, how: Settings | None = None
 ) -> dict[str, float]:
-    """A sheet of heatmaps of pointwise mutual information (003, §4.4.3, Fig. 4.4) as PNG; the information
-    in nats and, where parts are known, their ratio and what it goes with (§4.5.2)."""
-    found = examine(system, splits, "heatmaps", how)
-    files.write_bytes(Path(out), heatmap_sheet(heatmap_rows(found)))
-    scores = mined(found)
-    return scores if found.lacking("ratio") else scores | ratio(found)
+    """A sheet of heatmaps of pointwise mutual information (003, §4.4.3, Fig. 4.4) as PNG; returns the
+    information in nats and, where parts are known, the parts ratio and its correlations (§4.5.2)."""
+    examination = examine(system, splits, "heatmaps", how)
+    files.write_bytes(Path(out), heatmap_sheet(heatmap_rows(examination)))
+    scores = mined(examination)
+    return scores if examination.lacking("ratio") else scores | ratio(examination)

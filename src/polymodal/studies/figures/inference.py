@@ -1,4 +1,4 @@
-"""What a figure asks of a VLVAE: latents for the images of a split, and pictures and words for latents."""
+"""What the figures need of a VLVAE: latents of the images of a split, and images and words of latents."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from polymodal.systems.vlvae.seeded import seeded
 from polymodal.systems.vlvae.vlvae_module import VLVAE
 
 SEED = 0
-"""What every draw of a figure comes from."""
+"""The seed of all random draws of a figure."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inferred:
-    """A draw of z for n images, each with one of its texts."""
+    """A sample of z for each of n images with one of its texts."""
 
     images: UInt8[Tensor, "s 3 h w"]
     """The first of them, which are shown."""
@@ -28,16 +28,16 @@ class Inferred:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Told:
-    """A picture of each z, the words drawn for it, and how likely every word was at each place."""
+class Decoded:
+    """An image of each z, the words sampled for it, and the probability of every word at each position."""
 
-    pictures: Float[Tensor, "b 3 h w"]
+    images: Float[Tensor, "b 3 h w"]
     texts: Int[Tensor, "b t"]
-    chances: Float[Tensor, "b t v"]
+    probabilities: Float[Tensor, "b t v"]
 
 
 def batches(system: VLVAE, dataset: Dataset, most: int | None = None) -> Iterator[SayingBatch]:
-    """The first images of a split, or all, with all that is said of them."""
+    """The first images of a split, or all, with all their texts."""
     if not len(dataset):
         raise PolymodalError("The split is empty: it has no image to show. Take another split.")
     return system.batches(dataset, len(dataset) if most is None else most)
@@ -45,7 +45,7 @@ def batches(system: VLVAE, dataset: Dataset, most: int | None = None) -> Iterato
 
 @torch.no_grad()
 def inferred(system: VLVAE, dataset: Dataset, *, shown: int, most: int | None = None) -> Inferred:
-    """A draw of z from q(z|·) for the first images of a split, or for all."""
+    """A sample of z from q(z|·) for the first images of a split, or for all."""
     images, texts, z = [], [], []
     with seeded(SEED, system.device):
         for batch in batches(system, dataset, most):
@@ -56,7 +56,7 @@ def inferred(system: VLVAE, dataset: Dataset, *, shown: int, most: int | None = 
 
 
 @torch.no_grad()
-def told(system: VLVAE, z: Float[Tensor, "b z"]) -> Told:
-    """What the model shows and says of each z, the words drawn by their probability."""
-    texts, chances = system.said(z, torch.Generator(system.device).manual_seed(SEED))
-    return Told(pictures=system.imagined(z), texts=texts, chances=chances)
+def decoded(system: VLVAE, z: Float[Tensor, "b z"]) -> Decoded:
+    """The image of each z, and words sampled by their probability."""
+    texts, probabilities = system.said(z, torch.Generator(system.device).manual_seed(SEED))
+    return Decoded(images=system.imagined(z), texts=texts, probabilities=probabilities)

@@ -100,17 +100,17 @@ def mismatches(system: VLVAE, dataset: Dataset) -> Mismatches:
     axis = axis_for(posteriors)
     across, up = torch.meshgrid(axis, axis, indexing="xy")
     z = torch.stack([across, up], -1).flatten(0, 1).to(system.device)
-    told = text_posteriors(system, different, z)
-    seen = [aggregate_log_prob(posteriors[owner == k], z) for k in range(len(different))]
-    check_mass(seen, axis, posteriors)
+    of_texts = text_posteriors(system, different, z)
+    aggregates = [aggregate_log_prob(posteriors[owner == k], z) for k in range(len(different))]
+    check_mass(aggregates, axis, posteriors)
     square = (len(axis), len(axis))
     return Mismatches(
         axis=axis,
         of=tuple(
             Mismatch(
                 text=text,
-                posterior=told[k].reshape(square).cpu(),
-                aggregate=seen[k].reshape(square).cpu(),
+                posterior=of_texts[k].reshape(square).cpu(),
+                aggregate=aggregates[k].reshape(square).cpu(),
             )
             for k, text in enumerate(system.words.decode(different))
         ),
@@ -119,24 +119,24 @@ def mismatches(system: VLVAE, dataset: Dataset) -> Mismatches:
 
 def posteriors_of(system: VLVAE, dataset: Dataset) -> tuple[Int[Tensor, "n t"], DiagonalGaussian]:
     """Every text of every image of a split, and q(z|·) given them."""
-    texts, found = [], []
+    texts, posteriors = [], []
     for batch in batches(system, dataset):
-        for own in batch.texts.unbind(1):
-            texts.append(own)
-            found.append(system.model.posterior(batch.images, own))
-    return torch.cat(texts), DiagonalGaussian.join(found)
+        for text in batch.texts.unbind(1):
+            texts.append(text)
+            posteriors.append(system.model.posterior(batch.images, text))
+    return torch.cat(texts), DiagonalGaussian.join(posteriors)
 
 
 def text_posteriors(
     system: VLVAE, texts: Int[Tensor, "k t"], z: Float[Tensor, "m 2"]
 ) -> Float[Tensor, "k m"]:
     """log p(y|z) + log p(z), which is log p(z|y) but for a constant (004, §5.5)."""
-    found = []
+    log_probs = []
     for part in z.split(BLOCK):
         code = system.model.code(part.float())
-        said = [system.model.log_py(code, text.expand(len(part), -1)) for text in texts]
-        found.append(torch.stack(said).double() + log_prior(part))
-    return torch.cat(found, 1)
+        log_py = [system.model.log_py(code, text.expand(len(part), -1)) for text in texts]
+        log_probs.append(torch.stack(log_py).double() + log_prior(part))
+    return torch.cat(log_probs, 1)
 
 
 def axis_for(posteriors: DiagonalGaussian) -> Float[Tensor, " h"]:
@@ -148,13 +148,13 @@ def axis_for(posteriors: DiagonalGaussian) -> Float[Tensor, " h"]:
 
 
 def check_mass(
-    seen: Sequence[Float[Tensor, " m"]],
+    log_densities: Sequence[Float[Tensor, " m"]],
     axis: Float[Tensor, " h"],
     posteriors: DiagonalGaussian,
 ) -> None:
     """Refuse densities that do not sum to 1, since posteriors fall between the points of the grid."""
     step = (axis[1] - axis[0]).item()
-    for log_density in seen:
+    for log_density in log_densities:
         mass = log_density.exp().sum().item() * step**2
         if not math.isclose(mass, 1, abs_tol=0.01):
             raise PolymodalError(
@@ -168,6 +168,6 @@ def held(log_density: Float[Tensor, "h w"]) -> Float[Tensor, "h w"]:
     """The share of the mass in points as dense as each: below 0.9 lies the level set that holds 90 %."""
     shares = normalised(log_density).exp().flatten()
     order = shares.argsort(descending=True, stable=True)
-    found = torch.empty_like(shares)
-    found[order] = shares[order].cumsum(0)
-    return found.reshape(log_density.shape)
+    mass = torch.empty_like(shares)
+    mass[order] = shares[order].cumsum(0)
+    return mass.reshape(log_density.shape)

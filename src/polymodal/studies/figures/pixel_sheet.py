@@ -19,7 +19,7 @@ WIDTH, MARGIN, HEAD, DPI = 1600, 36, 62, 100
 """The pixels of a sheet from left to right, of its margins, of a heading, and of an inch."""
 
 INK, SOFT, RULE, ACCENT, SECOND = "#22242a", "#5b606b", "#e3e1da", "#1f5fa8", "#b4541a"
-"""The colours of a run's report; blue and orange are told apart by the colour-blind too."""
+"""The colours of a run's report; blue and orange can be distinguished by the colour-blind too."""
 
 HEADING, PLAIN, SMALL = 24, 19, 17
 """Sizes of letters in pixels."""
@@ -98,8 +98,8 @@ class Sheet:
         from matplotlib.offsetbox import AnnotationBbox, HPacker, TextArea, VPacker
 
         def box(word: Word) -> "Artist":
-            look = {"color": SECOND, "weight": "bold"} if word.marked else {"color": colour}
-            return TextArea(word.text, textprops={"size": points(size), **look})
+            style = {"color": SECOND, "weight": "bold"} if word.marked else {"color": colour}
+            return TextArea(word.text, textprops={"size": points(size), **style})
 
         gap = points(size / 3)
         rows: list[Artist] = [
@@ -119,7 +119,7 @@ class Sheet:
     def picture(
         self, image: UInt8[np.ndarray, "h w 3"], left: float, top: float, side: float
     ) -> None:
-        """A square picture."""
+        """A square image."""
         self.page.imshow(
             image,
             extent=(left, left + side, top + side, top),

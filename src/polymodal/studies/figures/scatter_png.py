@@ -70,8 +70,8 @@ def panel(axes: "Axes", cloud: Cloud, kinds: Sequence[str]) -> None:
     """The dots of one panel; kinds beyond the third look as the first again."""
     for number, kind in enumerate(kinds):
         colour, mark = LOOKS[number % len(LOOKS)]
-        own = [dot for dot in cloud.dots if dot.kind == kind]
-        axes.scatter([d.x for d in own], [d.y for d in own], c=colour, marker=mark, label=kind)
+        dots = [dot for dot in cloud.dots if dot.kind == kind]
+        axes.scatter([d.x for d in dots], [d.y for d in dots], c=colour, marker=mark, label=kind)
     shared = common_part([dot.name for dot in cloud.dots])
     for dot in cloud.dots:
         axes.annotate(

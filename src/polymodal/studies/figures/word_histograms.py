@@ -1,4 +1,4 @@
-"""Pictures with the distribution of every word that is said of them (004, Fig. 3 and 7)."""
+"""Decoded images with the distribution of every word of their texts (004, Fig. 3 and 7)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from polymodal.metrics.correctness import correctness
 from polymodal.metrics.estimates import Estimate, mean
 from polymodal.studies.figures.examples import SHOWN, Block, draw
 from polymodal.studies.figures.figure_texts import relation_place, spelled
-from polymodal.studies.figures.inference import SEED, Told, inferred, told
+from polymodal.studies.figures.inference import SEED, Decoded, decoded, inferred
 from polymodal.systems.vlvae.judge.judge_module import Judge
 from polymodal.systems.vlvae.judge.place_judge import PlaceJudge
 from polymodal.systems.vlvae.seeded import seeded
@@ -31,25 +31,25 @@ def figure3(
 ) -> dict[str, float]:
     """Reconstructions of training and validation images, and samples of the priors (004, Fig. 3).
 
-    Words are drawn, and stand above their distributions; under them is what the judge reads, given the
-    relation that was drawn. The numbers are how many of the drawn words the judge reads too, in percent,
-    and how well it reads real images.
+    Words are sampled, and stand above their distributions; under them are the words that the judge reads,
+    given the sampled relation. The numbers are the percentage of the sampled words that the judge reads
+    too, and the judge's accuracy on real images.
     """
     reader = fitting(judge, system)
     trust = reader.validate(splits["val"])["least_accuracy"]
     blocks, scores = [], {"judge_least_accuracy": trust}
     for name, title in (SPLITS | priors(system)).items():
-        given = None
+        inputs = None
         if name in SPLITS:
-            given = inferred(system, splits[name], shown=SHOWN, most=MEASURED)
-        found = told(system, given.z if given else prior_latents(system, name))
-        read, agreeing = judged(reader, found)
+            inputs = inferred(system, splits[name], shown=SHOWN, most=MEASURED)
+        images = decoded(system, inputs.z if inputs else prior_latents(system, name))
+        read, agreeing = judged(reader, images)
         scores |= agreeing.named(f"{name}_correctness")
         note = (
             f"the judge agrees with {agreeing.value:.0f} % of the words drawn; in real images it reads "
             f"{trust:.1f} % of each attribute, or more"
         )
-        blocks.append(Block(title=title, note=note, given=given, told=found, read=read))
+        blocks.append(Block(title=title, note=note, inputs=inputs, decoded=images, read=read))
     draw(blocks, system.words, out)
     return scores
 
@@ -68,10 +68,10 @@ def fitting(judge: Judge, system: VLVAE) -> PlaceJudge:
     return judge
 
 
-def judged(judge: PlaceJudge, found: Told) -> tuple[Int[Tensor, "b t"], Estimate]:
-    """What a judge reads in pictures, and the percentage of the words told that it reads too."""
-    read, _ = judge.read(found.pictures, found.texts)
-    scores = correctness(found.texts.to(read.device), read, judge.attributes)
+def judged(judge: PlaceJudge, images: Decoded) -> tuple[Int[Tensor, "b t"], Estimate]:
+    """The words that a judge reads in decoded images, and the percentage of theirs that it reads too."""
+    read, _ = judge.read(images.images, images.texts)
+    scores = correctness(images.texts.to(read.device), read, judge.attributes)
     return read, Estimate(value=scores["correctness"], error=scores.get("correctness_error"))
 
 
@@ -102,38 +102,40 @@ def figure7(joint: VLVAE, marginal: VLVAE, dataset: Dataset, out: Path) -> dict[
         ("joint", joint, "Joint inference q(z|x, y)"),
         ("marginal", marginal, "Marginal inference q(z|x)"),
     ):
-        given = inferred(system, dataset, shown=SHOWN)
-        _, chances = system.said(given.z, torch.Generator(system.device).manual_seed(SEED))
-        each = entropies(chances, common_relation(spelled(system.words, given.texts)))
+        inputs = inferred(system, dataset, shown=SHOWN)
+        _, probabilities = system.said(inputs.z, torch.Generator(system.device).manual_seed(SEED))
+        each = entropies(probabilities, common_relation(spelled(system.words, inputs.texts)))
         means = {key: mean(values) for key, values in each.items()}
-        for key, found in means.items():
-            scores |= found.named(f"{name}_{key}")
+        for key, value in means.items():
+            scores |= value.named(f"{name}_{key}")
         note = ", ".join(f"{key.replace('_', ' ')} {m.value:.2f}" for key, m in means.items())
         if not blocks:
-            blocks.append(Block(title="Images and one of their texts", given=given))
-        shown = told(system, given.z[:SHOWN])
-        blocks.append(Block(title=title, note=f"entropy in nats: {note}", told=shown))
+            blocks.append(Block(title="Images and one of their texts", inputs=inputs))
+        shown = decoded(system, inputs.z[:SHOWN])
+        blocks.append(Block(title=title, note=f"entropy in nats: {note}", decoded=shown))
     draw(blocks, marginal.words, out)
     return scores
 
 
-def check_inference(system: VLVAE, sees: Literal["both", "image"]) -> None:
+def check_inference(system: VLVAE, source: Literal["both", "image"]) -> None:
     """Refuse a model that infers from something else."""
-    if system.config.infer_from != sees:
+    if system.config.infer_from != source:
         raise PolymodalError(
             "Figure 7 takes a model that infers from both, then one that infers from the image; found "
-            f"one that infers from {system.config.infer_from}. Train it with --infer-from {sees}."
+            f"one that infers from {system.config.infer_from}. Train it with --infer-from {source}."
         )
 
 
-def entropies(chances: Float[Tensor, "b t v"], relation: int) -> dict[str, Float[Tensor, " b"]]:
+def entropies(
+    probabilities: Float[Tensor, "b t v"], relation: int
+) -> dict[str, Float[Tensor, " b"]]:
     """The entropy of words in nats, given those drawn before them (004, §6).
 
     `first_word` is that of the first one, which tells the order of the objects only where their sizes
     differ. `first_object` sums over all words before the relation: in the mean that is the entropy of
     which object is named first, and how. `relation_word` is that of the relation.
     """
-    each = torch.special.entr(chances.double()).sum(-1)
+    each = torch.special.entr(probabilities.double()).sum(-1)
     return {
         "first_word": each[:, 0],
         "first_object": each[:, :relation].sum(1),

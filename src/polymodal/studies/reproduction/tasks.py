@@ -1,4 +1,4 @@
-"""One row of a table: what it is made of, where its runs lie, and its training, phase after phase."""
+"""One row of a table to train: its recipe and data, the folder of its run, and its training by phases."""
 
 import gc
 from collections.abc import Mapping, Sequence
@@ -28,44 +28,41 @@ class Task:
     folder: Path
     accelerator: Accelerator
     compile: bool = False
-    """Whether encoders are compiled, where training lasts long enough for it to pay."""
+    """Whether encoders are compiled, where training is long enough for it to pay."""
     chosen: Mapping[str, Any] = field(default_factory=dict)
     """Settings that were chosen, or are tried."""
     tried: Mapping[str, float] = field(default_factory=dict)
-    """What each choice scored on the validation split."""
+    """The score of each choice on the validation split."""
 
     def __str__(self) -> str:
-        told = "".join(f", {name} {value:g}" for name, value in self.chosen.items())
-        return f"{self.study}: {self.recipe.label}{told}, seed {self.seed}, {self.data}"
+        chosen = "".join(f", {name} {value:g}" for name, value in self.chosen.items())
+        return f"{self.study}: {self.recipe.label}{chosen}, seed {self.seed}, {self.data}"
 
 
 def train(task: Task, recipe: Recipe) -> Path:
-    """The run of a recipe, trained unless it is there; of two phases the second starts from the first."""
+    """The run of a recipe, trained if it is not there; a second phase starts from the first."""
     record = recipe.training.record and on_gpu(task.accelerator)  # elsewhere it does nothing
     training = replace(recipe.training, seed=task.seed, accelerator=task.accelerator, record=record)
     training = replace(training, compile=training.compile or task.compile)
-    run = place(task, recipe)
-    features = None
-    if recipe.encoder:
-        features = features_place(task.data, recipe.encoder, task.folder)
+    run = run_folder(task, recipe)
     jobs.train(
         recipe.system,
         recipe.model,
         training,
         data=task.data,
-        features=features,
+        features=features_folder(task, recipe.encoder) if recipe.encoder else None,
         init=train(task, recipe.first) if recipe.first else None,
-        parts={part: train(with_first_seed(task), own) for part, own in recipe.parts},
+        parts={part: train(with_first_seed(task), phase) for part, phase in recipe.parts},
         run=run,
-        opening=kept_open,
+        opening=cached_splits,
     )
     Run(run).tidy()
-    gc.collect()  # trainer and system hold each other, and with them what lies on the device
+    gc.collect()  # trainer and system refer to each other, and hold memory on the device
     return run
 
 
 @lru_cache(maxsize=2)
-def kept_open(
+def cached_splits(
     data: str, *, features: Path | None = None, skip_bad: bool = False
 ) -> Mapping[str, Any]:
     """The splits of a dataset, opened once for all runs that a process trains and measures."""
@@ -77,57 +74,62 @@ def with_first_seed(task: Task) -> Task:
     return replace(task, seed=0)
 
 
-def shared(tasks: Sequence[Task]) -> list[Task]:
-    """Tasks whose runs several rows need, each run once: they are trained before the rows are made,
-    since two processes may not train one run."""
+def shared_runs(tasks: Sequence[Task]) -> list[Task]:
+    """Tasks whose runs several rows need, each run once: they are trained before the rows, because two
+    processes may not train one run."""
     runs: dict[Path, list[Task]] = {}
     for task in tasks:
-        runs.setdefault(place(task, task.recipe), []).append(task)
-    common = [replace(with_first_seed(t), recipe=r) for t in tasks for r in shared_by(t.recipe)]
-    found = [own[0] for own in runs.values() if len(own) > 1] + common
-    return list({place(task, task.recipe): task for task in found}.values())
+        runs.setdefault(run_folder(task, task.recipe), []).append(task)
+    repeated = [same[0] for same in runs.values() if len(same) > 1]
+    others = [
+        replace(with_first_seed(task), recipe=recipe)
+        for task in tasks
+        for recipe in other_systems(task.recipe)
+    ]
+    return list({run_folder(task, task.recipe): task for task in repeated + others}.values())
 
 
-def shared_by(recipe: Recipe) -> list[Recipe]:
-    """What a row needs beside its own phases: parts of its model, and the system of its probe."""
-    return [*(own for _, own in recipe.parts), *([recipe.beside] if recipe.beside else [])]
+def other_systems(recipe: Recipe) -> list[Recipe]:
+    """What a row needs besides its own phases: parts of its model, and the probe's reference system."""
+    parts = [phase for _, phase in recipe.parts]
+    return parts + ([recipe.reference] if recipe.reference else [])
 
 
-def train_alone(task: Task) -> None:
-    """Train what a task names, and measure nothing."""
+def train_only(task: Task) -> None:
+    """Train a task's recipe and measure nothing."""
     train(task, task.recipe)
 
 
-def place(task: Task, recipe: Recipe) -> Path:
-    """Where the run of a recipe lies: the same for all studies that share the recipe and its data."""
-    key = fingerprint([task.data, settings(recipe)])[:8]
+def run_folder(task: Task, recipe: Recipe) -> Path:
+    """The folder of a recipe's run: the same for all studies that share the recipe and its data."""
+    key = fingerprint([task.data, run_settings(recipe)])[:8]
     return task.folder / "runs" / f"{recipe.system}-{key}-{task.seed}"
 
 
-def settings(recipe: Recipe) -> list[Any]:
-    """All that tells a recipe from another, but its name and its seed."""
-    own: list[Any] = [
+def run_settings(recipe: Recipe) -> list[Any]:
+    """All settings of a recipe's run but its seed; its name and what is measured are no part of them."""
+    settings: list[Any] = [
         recipe.system,
         recipe.encoder,
         to_settings(recipe.model),
         to_settings(recipe.training),
     ]
-    own += [settings(recipe.first)] if recipe.first else []
-    return own + [[part, settings(phase)] for part, phase in recipe.parts]
+    settings += [run_settings(recipe.first)] if recipe.first else []
+    return settings + [[part, run_settings(phase)] for part, phase in recipe.parts]
 
 
 def encoders(recipe: Recipe) -> list[str]:
     """The frozen encoders whose features a recipe needs, in either phase."""
-    own = [recipe.encoder] if recipe.encoder else []
-    return own + (encoders(recipe.first) if recipe.first else [])
+    encoder = [recipe.encoder] if recipe.encoder else []
+    return encoder + (encoders(recipe.first) if recipe.first else [])
 
 
-def features_place(data: str, encoder: str, folder: Path) -> Path:
-    """Where the features of a dataset lie."""
-    return folder / f"features-{fingerprint([data, encoder])}"
+def features_folder(task: Task, encoder: str) -> Path:
+    """The folder of the features of a task's data."""
+    return task.folder / f"features-{fingerprint([task.data, encoder])}"
 
 
-def features_of(data: str, encoder: str, folder: Path, accelerator: Accelerator) -> None:
-    """Compute the features of a dataset once for all rows."""
-    out = features_place(data, encoder, folder)
-    jobs.compute_features(data, out, encoder, device="cuda" if on_gpu(accelerator) else "cpu")
+def compute_features(task: Task, encoder: str) -> None:
+    """Compute the features of a task's data once for all rows."""
+    device = "cuda" if on_gpu(task.accelerator) else "cpu"
+    jobs.compute_features(task.data, features_folder(task, encoder), encoder, device=device)

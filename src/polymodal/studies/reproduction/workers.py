@@ -1,4 +1,4 @@
-"""Several rows at a time, each in a process of its own."""
+"""Several rows in parallel, each in its own process."""
 
 import os
 import threading
@@ -18,21 +18,21 @@ def run_all(
     work: Callable[[Task], T],
     tasks: Sequence[Task],
     processes: int,
-    each: Callable[[T], None] = lambda made: None,
+    each: Callable[[T], None] = lambda result: None,
 ) -> list[T]:
-    """Work on every task and give what comes of it in their order; several at a time where asked.
-    `each` is told of what comes as it comes."""
+    """The result of every task, in their order; several tasks run in parallel if asked. `each` is called
+    with every result as soon as it is there."""
     if processes == 1 or len(tasks) < 2:
-        found = []
+        results = []
         for place, task in enumerate(tasks, 1):
             say(f"[{place} of {len(tasks)}] {task}")
-            found.append(work(task))
-            each(found[-1])
-        return found
+            results.append(work(task))
+            each(results[-1])
+        return results
     context = get_context("spawn")  # CUDA does not survive a fork
     with ProcessPoolExecutor(processes, mp_context=context, initializer=start_worker) as pool:
         waiting = {pool.submit(work, task): task for task in tasks}
-        say(f"{len(tasks)} rows, {processes} at a time; each is told of when it is done.")
+        say(f"{len(tasks)} rows, {processes} at a time; a line is printed when each is done.")
         try:
             follow(waiting, each)
         except KeyboardInterrupt:
@@ -42,14 +42,14 @@ def run_all(
 
 
 def stop_workers(pool: ProcessPoolExecutor) -> None:
-    """Stop at once, whatever is under way: a run may be killed at any step, and the same command goes on."""
+    """Stop the workers at once: a run may be killed at any step, and the same command resumes it."""
     pool.shutdown(wait=False, cancel_futures=True)
     for process in active_children():
         process.terminate()
 
 
 def follow(waiting: Mapping["Future[Any]", Task], each: Callable[[Any], None]) -> None:
-    """Say what is finished as it comes; what failed is told at the end, when the rest is safe."""
+    """Print each task when it is done; raise the failures at the end, when all others are finished."""
     failed: list[str] = []
     for place, future in enumerate(as_completed(waiting), 1):
         error = future.exception()
@@ -67,7 +67,7 @@ def follow(waiting: Mapping["Future[Any]", Task], each: Callable[[Any], None]) -
 
 
 def start_worker() -> None:
-    """A process of many: one thread, no bars that would tear each other, and an end with its parent."""
+    """Set up a worker: one thread, no output of its own, and it ends with its parent."""
     import torch
 
     torch.set_num_threads(1)
@@ -78,8 +78,8 @@ def start_worker() -> None:
 
 
 def exit_with_parent() -> None:
-    """End when the process that asked is gone, killed perhaps: else its rows would be trained on, beside
-    those of the command that goes on with them."""
+    """End when the parent process is gone, perhaps killed: else the worker would go on training rows that
+    the repeated command trains too."""
     parent = parent_process()
     if parent is not None:
         parent.join()

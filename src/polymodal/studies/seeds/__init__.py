@@ -1,1 +1,1 @@
-"""The studies, one module a seed system: `gaussian.py`'s `table1` is `gaussian/table1`."""
+"""The studies, one module for each paper: `gaussian.py`'s `table1` is `gaussian/table1`."""

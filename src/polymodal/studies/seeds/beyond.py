@@ -1,11 +1,19 @@
-"""Beyond the papers: what other losses make of the same towers."""
+"""Beyond the papers: the same towers trained with other losses."""
 
 from dataclasses import replace
 from typing import Any
 
-from polymodal.studies.seeds.gaussian import DRAWN, ENCODER, FEW, QUICK_DATA, SCENES, SMALL, TINY
+from polymodal.studies.seeds.gaussian import (
+    BUDGET,
+    DRAWN,
+    ENCODER,
+    FEW,
+    QUICK,
+    TINY,
+    gaussian_scales,
+)
 from polymodal.studies.seeds.vse import RECALLS
-from polymodal.studies.study import Recipe, Study
+from polymodal.studies.study import Measuring, Recipe, Study
 from polymodal.systems.retrieval import gaussian, vse
 from polymodal.training.training_config import Training
 
@@ -52,12 +60,12 @@ def rows(training: Training, **settings: Any) -> tuple[Recipe, ...]:
 STUDIES = {
     "losses": Study(
         about="hinge, InfoNCE, sigmoid and PCME++ on frozen image features, equal budgets",
-        recipes=rows(SMALL, **FEW),
-        worlds=rows(SMALL, **DRAWN),
-        quick=rows(replace(TINY, max_steps=4), embed_dim=16, hidden=16, word_dim=16),
-        quick_data=QUICK_DATA,
-        data=(SCENES,),
-        folds=True,
+        scales=gaussian_scales(
+            drawn=rows(BUDGET, **DRAWN),
+            small=rows(BUDGET, **FEW),
+            quick=rows(replace(TINY, max_steps=4), **QUICK),
+        ),
         metrics=(*RECALLS, "caption_error_auroc", "image_error_auroc"),
+        measuring=Measuring(folds=True),
     ),
 }

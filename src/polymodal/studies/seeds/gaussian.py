@@ -5,7 +5,7 @@ from typing import Any
 
 from polymodal.studies.result_files import PaperRow
 from polymodal.studies.seeds.vse import RECALLS, paper
-from polymodal.studies.study import Recipe, Study
+from polymodal.studies.study import Measuring, Paper, Recipe, Scale, Study
 from polymodal.systems.retrieval import gaussian, vse
 from polymodal.systems.retrieval.uncertainty_probes import (
     entropy_of_parts,
@@ -81,14 +81,14 @@ def finetuned(
     """A row of Table 2: from a row of Table 1 on, with the image encoder; GIE spherical at a tenth of
     the rate, as in the paper (001, §3.1)."""
     share = 0.1 if first.name == "GIE spherical mahalanobis" else 1.0
-    own = tuple(share * rate for rate in rates)
+    scaled = tuple(share * rate for rate in rates)
     config = replace(
         first.model,
         image_encoder=ENCODER,
         finetune=True,
         freeze_norm=freeze_norm,
         warmup=0,
-        lr=own[0],
+        lr=scaled[0],
         decay_at=1.0,
     )
     return replace(
@@ -97,7 +97,7 @@ def finetuned(
         training=training,
         encoder=None,
         first=first,
-        choices=(("lr", own),) if len(own) > 1 else (),
+        choices=(("lr", scaled),) if len(scaled) > 1 else (),
     )
 
 
@@ -111,19 +111,19 @@ PAPER_1 = tuple(replace(frozen(name, PAPER), choices=()) for name in TABLE_1)
 PAPER_2 = after(PAPER_1, replace(PAPER, epochs=15), rates=(2e-5,))
 """The paper's own sizes, rates and epochs, which are the systems' defaults."""
 
-SMALL = Training(epochs=10, batch_size=128, resident=True, checkpoint_every=500)
+BUDGET = Training(epochs=10, batch_size=128, resident=True, checkpoint_every=500)
 """The budget of every row of Table 1 on a few thousand images."""
 
 FEW = {"embed_dim": 512, "hidden": 512, "lr": 5e-4, "decay_at": 0.7, "warmup": 113}
 """For a few thousand photographs, all rows alike: one epoch of summed negatives, then the hardest."""
-FEW_1 = tuple(frozen(name, SMALL, **FEW) for name in TABLE_1)
-FEW_2 = after(FEW_1, replace(SMALL, epochs=2, val_every=57), rates=(1e-4, 3e-4), freeze_norm=True)
+FEW_1 = tuple(frozen(name, BUDGET, **FEW) for name in TABLE_1)
+FEW_2 = after(FEW_1, replace(BUDGET, epochs=2, val_every=57), rates=(1e-4, 3e-4), freeze_norm=True)
 
 SCENES = "scenes,size=112,train=5000,val=500,test=5000"
 DRAWN = {"embed_dim": 512, "hidden": 512, "lr": 5e-4, "decay_at": 0.7, "negatives": "sum"}
 """For scenes: a short caption is true of many, so negatives are summed throughout (vse/negatives)."""
-DRAWN_1 = tuple(frozen(name, SMALL, **DRAWN) for name in TABLE_1)
-DRAWN_2 = after(DRAWN_1, replace(SMALL, epochs=2), rates=(1e-4, 3e-4), freeze_norm=True)
+DRAWN_1 = tuple(frozen(name, BUDGET, **DRAWN) for name in TABLE_1)
+DRAWN_2 = after(DRAWN_1, replace(BUDGET, epochs=2), rates=(1e-4, 3e-4), freeze_norm=True)
 
 TINY = Training(max_steps=10, batch_size=16, resident=True)
 QUICK = {"embed_dim": 16, "hidden": 16, "word_dim": 16}
@@ -150,56 +150,65 @@ EXTENT = {
 """001, §3.4: on Visual Genome, 2,850 items; the balanced figures are the means of two."""
 
 
-FIRST: dict[str, Any] = {"recipes": FEW_1, "worlds": DRAWN_1, "quick": QUICK_1}
-SECOND: dict[str, Any] = {"recipes": FEW_2, "worlds": DRAWN_2, "quick": QUICK_2}
+def gaussian_scales(
+    drawn: tuple[Recipe, ...], small: tuple[Recipe, ...], quick: tuple[Recipe, ...]
+) -> dict[str, Scale]:
+    """Rows for scenes, for a few thousand photographs, and for a quick test."""
+    return {
+        "drawn": Scale(rows=drawn, data=(SCENES,), only="drawn"),
+        "small": Scale(rows=small, only="files"),
+        "quick": Scale(rows=quick, data=(QUICK_DATA,)),
+    }
 
 
-def asking(about: str, rows: dict[str, Any] = FIRST, **more: Any) -> Study:
-    """A study of the rows of Table 1, or of Table 2."""
-    return Study(about=about, quick_data=QUICK_DATA, data=(SCENES,), **rows, **more)
-
+SCALES_1 = gaussian_scales(DRAWN_1, FEW_1, QUICK_1)
+SCALES_2 = gaussian_scales(DRAWN_2, FEW_2, QUICK_2)
 
 STUDIES = {
-    "table1": asking(
-        "the eleven rows of Table 1: frozen image features, equal budgets",
-        at_scale=PAPER_1,
-        paper=tuple(paper(name, *row) for name, row in TABLE_1.items()),
-        folds=True,
+    "table1": Study(
+        about="the eleven rows of Table 1: frozen image features, equal budgets",
+        scales={**SCALES_1, "paper": Scale(rows=PAPER_1, data=(SCENES,))},
         metrics=RECALLS,
+        measuring=Measuring(folds=True),
+        paper=Paper(rows=tuple(paper(name, *row) for name, row in TABLE_1.items())),
     ),
-    "table2": asking(
-        "the eleven rows of Table 2: the image encoder fine-tuned from the rows of Table 1",
-        SECOND,
-        at_scale=PAPER_2,
-        paper=tuple(paper(name, *row) for name, row in TABLE_2.items()),
-        folds=True,
+    "table2": Study(
+        about="the eleven rows of Table 2: the image encoder fine-tuned from the rows of Table 1",
+        scales={**SCALES_2, "paper": Scale(rows=PAPER_2, data=(SCENES,))},
         metrics=RECALLS,
+        measuring=Measuring(folds=True),
+        paper=Paper(rows=tuple(paper(name, *row) for name, row in TABLE_2.items())),
     ),
-    "table3": asking(
-        "entropy of captions and their truncations, of images and their crops",
-        probe=entropy_of_parts,
-        paper=(PaperRow(name="GCIE (one of them)", metrics=TABLE_3),),
+    "table3": Study(
+        about="entropy of captions and their truncations, of images and their crops",
+        scales=SCALES_1,
         metrics=(
             "caption_falls", "caption_whole", "caption_part",
             "image_falls", "image_whole", "image_part",
         ),
+        measuring=Measuring(probe=entropy_of_parts),
+        paper=Paper(rows=(PaperRow(name="GCIE (one of them)", metrics=TABLE_3),)),
     ),
-    "extent": asking(
-        "choice of the text, or the image, of the right extent (§3.4), on synthetic scenes",
-        probe=extent_of,
-        drawn=True,
-        paper=tuple(PaperRow(name=name, metrics=row) for name, row in EXTENT.items()),
+    "extent": Study(
+        about="choice of the text, or the image, of the right extent (§3.4), on synthetic scenes",
+        scales={
+            "drawn": SCALES_1["drawn"],
+            "quick": replace(SCALES_1["quick"], only="drawn"),
+        },
         metrics=(
             "image_given_crop", "image_given_whole", "image_balanced",
             "caption_given_crop", "caption_given_whole", "caption_balanced",
         ),
+        measuring=Measuring(probe=extent_of),
+        paper=Paper(rows=tuple(PaperRow(name=n, metrics=row) for n, row in EXTENT.items())),
     ),
-    "uncertainty": asking(
-        "how well a query's entropy predicts errors",
-        probe=uncertainty_of,
+    "uncertainty": Study(
+        about="how well a query's entropy predicts errors",
+        scales=SCALES_1,
         metrics=(
             "caption_auroc", "caption_score_auroc", "caption_risk_10", "caption_risk_100",
             "image_auroc", "image_score_auroc", "image_risk_10", "image_risk_100",
         ),
+        measuring=Measuring(probe=uncertainty_of),
     ),
 }  # fmt: skip

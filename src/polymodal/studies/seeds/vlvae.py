@@ -9,7 +9,7 @@ from typing import Any
 from polymodal.data.records import Dataset
 from polymodal.studies import figures
 from polymodal.studies.result_files import PaperRow
-from polymodal.studies.study import Recipe, Study
+from polymodal.studies.study import Measuring, Paper, Probe, Recipe, Scale, Study
 from polymodal.systems.vlvae import judge, vlvae
 from polymodal.systems.vlvae.judge.judge_module import Judge
 from polymodal.systems.vlvae.vlvae_module import VLVAE
@@ -58,8 +58,8 @@ PLANE: dict[str, Any] = {"latent": 2, "warmup": LEARNING["warmup"]}
 """A latent that can be drawn."""
 
 TINY = Training(max_steps=24, batch_size=16, resident=True)
-SMALL_SIZES = {"width": 4, "code": 16, "flow_hidden": 16}
-SMALL = LEARNING | SMALL_SIZES | {"decoded": 24, "latent": 8}
+TINY_SIZES = {"width": 4, "code": 16, "flow_hidden": 16}
+TINY_MODEL = LEARNING | TINY_SIZES | {"decoded": 24, "latent": 8}
 QUICK_DATA = "two-objects,size=32,train=64,val=32"
 MODEL_ALONE: dict[str, Any] = {"densities": (), "flow_share": 0.0}
 """Stage one and no more."""
@@ -96,34 +96,37 @@ def rows(
         model=vlvae.Config(**DENSITIES_ALONE, **model),
         training=then,
         first=alone("model", first, **model),
-        beside=judge,
+        reference=judge,
     )
     return tuple(replace(row, name=name, probe=probe) for name, probe in probes.items())
 
 
-def table(about: str, probes: dict[str, Any], **more: Any) -> Study:
-    """A table of rows that share a run."""
-    return Study(
-        about=about,
-        recipes=rows(probes, FAST, FLOWS, JUDGE, **LEARNING),
-        quick=rows(probes, TINY, TINY, QUICK_JUDGE, **SMALL),
-        quick_data=QUICK_DATA,
-        data=(TWO_OBJECTS,),
-        **more,
-    )
+def table_scales(probes: dict[str, Any]) -> dict[str, Scale]:
+    """The rows of a table, one for each probe."""
+    return {
+        "paper": Scale(rows=rows(probes, FAST, FLOWS, JUDGE, **LEARNING), data=(TWO_OBJECTS,)),
+        "quick": Scale(
+            rows=rows(probes, TINY, TINY, QUICK_JUDGE, **TINY_MODEL), data=(QUICK_DATA,)
+        ),
+    }
 
 
-def drawn(
-    about: str, figure: Any, row: Recipe, quick: Recipe, data: str, quick_data: str = QUICK_DATA
+def figure(
+    about: str,
+    draw: Probe,
+    row: Recipe,
+    quick: Recipe,
+    data: str = TWO_OBJECTS,
+    quick_data: str = QUICK_DATA,
 ) -> Study:
     """A figure of one row."""
     return Study(
         about=about,
-        figure=figure,
-        recipes=(row,),
-        quick=(quick,),
-        quick_data=quick_data,
-        data=(data,),
+        scales={
+            "paper": Scale(rows=(row,), data=(data,)),
+            "quick": Scale(rows=(quick,), data=(quick_data,)),
+        },
+        measuring=Measuring(probe=draw, draws=True),
     )
 
 
@@ -154,23 +157,25 @@ def figure7(
 
 
 TABLE = rows(TEXT, FAST, FLOWS, JUDGE, **LEARNING)[0]
-QUICK_TABLE = rows(TEXT, TINY, TINY, QUICK_JUDGE, **SMALL)[0]
+QUICK_TABLE = rows(TEXT, TINY, TINY, QUICK_JUDGE, **TINY_MODEL)[0]
 
 STUDIES = {
-    "table1": table(
-        "images from text: the text's own posterior against the aggregate posterior of its images",
-        TEXT,
-        paper=(
-            PaperRow(name="q_true", metrics={"correctness": 72.75, "log_px_y": 75716.48}),
-            PaperRow(name="q_agg", metrics={"correctness": 87.01, "log_px_y": 75739.79}),
-        ),
+    "table1": Study(
+        about="images from text: the text's own posterior against the aggregate posterior of its images",
+        scales=table_scales(TEXT),
         metrics=("correctness", "correctness_all", "log_px_y", "diversity", "place_spread",
                  "judge_least_accuracy"),
+        paper=Paper(rows=(
+            PaperRow(name="q_true", metrics={"correctness": 72.75, "log_px_y": 75716.48}),
+            PaperRow(name="q_agg", metrics={"correctness": 87.01, "log_px_y": 75739.79}),
+        )),
     ),
-    "table2": table(
-        "unconditional pairs: the prior N(0, I) against the learned aggregate prior",
-        PRIOR,
-        paper=(
+    "table2": Study(
+        about="unconditional pairs: the prior N(0, I) against the learned aggregate prior",
+        scales=table_scales(PRIOR),
+        metrics=("correctness", "correctness_all", "log_px", "log_py", "log_py_own",
+                 "judge_least_accuracy"),
+        paper=Paper(rows=(
             PaperRow(
                 name="prior",
                 metrics={"correctness": 65.62, "log_px": 75715.36, "log_py": -19.43},
@@ -179,42 +184,38 @@ STUDIES = {
                 name="aggregate_prior",
                 metrics={"correctness": 83.81, "log_px": 75726.15, "log_py": -17.40},
             ),
-        ),
-        metrics=("correctness", "correctness_all", "log_px", "log_py", "log_py_own",
-                 "judge_least_accuracy"),
+        )),
     ),
-    "figure1": drawn(
+    "figure1": figure(
         "a two-dimensional latent space: p(z|y) against the aggregate posterior of its images",
         figure1,
         alone("latent 2", SHORTEST, **PLANE),
-        alone("latent 2", TINY, **PLANE, **SMALL_SIZES),
+        alone("latent 2", TINY, **PLANE, **TINY_SIZES),
         "one-object",
         "one-object,size=32,train=64,val=32,test=0",
     ),
-    "figure3": drawn(
+    "figure3": figure(
         "images and texts, their reconstructions word by word, and samples from the priors",
         figure3,
         replace(TABLE, name="VLVAE", probe=None),
         replace(QUICK_TABLE, name="VLVAE", probe=None),
-        TWO_OBJECTS,
     ),
-    "figure4": drawn(
+    "figure4": figure(
         "images from four texts with q_agg(z|y) and with q_true(z|y), side by side",
         figure4,
-        replace(TABLE, name="VLVAE", probe=None, beside=None),
-        replace(QUICK_TABLE, name="VLVAE", probe=None, beside=None),
-        TWO_OBJECTS,
+        replace(TABLE, name="VLVAE", probe=None, reference=None),
+        replace(QUICK_TABLE, name="VLVAE", probe=None, reference=None),
     ),
-    "figure7": drawn(
+    "figure7": figure(
         "inference from image and text against inference from the image alone, word by word",
         figure7,
         replace(
             alone("joint", SHORT, infer_from="both", **LEARNING),
-            beside=alone("marginal", SHORT, **LEARNING),
+            reference=alone("marginal", SHORT, **LEARNING),
         ),
         replace(
-            alone("joint", TINY, infer_from="both", **SMALL), beside=alone("marginal", TINY, **SMALL)
+            alone("joint", TINY, infer_from="both", **TINY_MODEL),
+            reference=alone("marginal", TINY, **TINY_MODEL),
         ),
-        TWO_OBJECTS,
     ),
 }  # fmt: skip

@@ -19,6 +19,7 @@ from polymodal.diagnosis.measuring import described, examine, parts_scores
 from polymodal.diagnosis.parts_ratio import Relating
 from polymodal.diagnosis.pointwise import Mining
 from polymodal.studies.figures.heatmaps import heatmaps
+from polymodal.studies.result_files import PaperRow
 from polymodal.studies.seeds.zeroshot import thesis
 from polymodal.studies.seeds.zeroshot.choices import CHOOSING, CHOOSING_SMALL, FITTED_TO
 from polymodal.studies.seeds.zeroshot.conclusions import all_related
@@ -36,15 +37,15 @@ from polymodal.studies.seeds.zeroshot.zeroshot_recipes import (
     row,
     small,
 )
-from polymodal.studies.study import Probe, Recipe, Study
+from polymodal.studies.study import Measuring, Paper, Probe, Recipe, Scale, Study
 from polymodal.systems.zeroshot.place_predictions import local_scores
 from polymodal.training.training_config import Training
 
 MEASURED = Settings(fit="trainval", images=8000)
-"""Whatever is fitted to features is fitted to all images of seen classes, as the encoder was."""
+"""What is fitted to features is fitted to all images of seen classes, as the encoder was."""
 
-SPARSELY = replace(MEASURED, images=3000)
-"""Of small encoders, so that a row is measured in less time than it is trained."""
+SMALL_MEASURED = replace(MEASURED, images=3000)
+"""For small encoders, so that a row is measured in less time than it is trained."""
 
 TINY = Training(max_steps=6, batch_size=16, resident=True, final=True)
 TINIER: dict[str, Any] = {"slim": 16, "dim": 16, "fit_steps": 5}
@@ -56,7 +57,7 @@ NARROW: dict[str, dict[str, Any]] = {
     "vicreg": {"expander": 16},
     "dino": {"hidden": 16, "code": 8, "outputs": 16},
 }
-QUICKLY = replace(
+QUICK_MEASURED = replace(
     MEASURED,
     images=30,
     tre=Fit(restarts=2, most=20),
@@ -67,7 +68,7 @@ QUICKLY = replace(
 QUICK_DATA = "birds,size=64,train=70,val=20,test_seen=45,test=30"
 
 
-def quickly(rows: tuple[Recipe, ...], probe: Probe | None = None) -> tuple[Recipe, ...]:
+def tiny(rows: tuple[Recipe, ...], probe: Probe | None = None) -> tuple[Recipe, ...]:
     """The same rows with tiny models, few steps and one seed each."""
     return tuple(
         replace(
@@ -81,31 +82,27 @@ def quickly(rows: tuple[Recipe, ...], probe: Probe | None = None) -> tuple[Recip
     )
 
 
-def study(
-    about: str,
+def scales(
     rows: tuple[Recipe, ...],
     *,
-    worlds: tuple[Recipe, ...] = (),
     small: tuple[Recipe, ...] = (),
+    drawn: tuple[Recipe, ...] = (),
     size: int = 64,
     quick_probe: Probe | None = None,
-    **more: Any,
-) -> Study:
-    """A table of these rows, on drawn birds where the user gives no data: those for worlds, or the same.
-    Those for worlds and the small ones are for pictures of some size."""
-    return Study(
-        about=about,
-        recipes=rows,
-        worlds=worlds,
-        small=small,
-        small_size=size,
-        at_scale=rows,
-        quick=quickly(rows, quick_probe),
-        quick_data=QUICK_DATA,
-        data=(f"birds,size={size}" if worlds else "birds",),
-        paper_on="cub:",
-        **more,
-    )
+) -> dict[str, Scale]:
+    """The rows of a table, and those for images of a small size. Those for drawn birds come first."""
+    birds = (f"birds,size={size}" if drawn else "birds",)
+    return {
+        **({"drawn": Scale(rows=drawn, data=birds, only="drawn")} if drawn else {}),
+        "paper": Scale(rows=rows, data=birds),
+        **({"small": Scale(rows=small, only="files", image_size=size)} if small else {}),
+        "quick": Scale(rows=tiny(rows, quick_probe), data=(QUICK_DATA,)),
+    }
+
+
+def on_cub(rows: tuple[PaperRow, ...]) -> Paper:
+    """Figures of the thesis, which are of CUB."""
+    return Paper(rows=rows, data="cub:")
 
 
 TABLE = tuple(
@@ -129,7 +126,7 @@ LOCALLY = tuple(
     for model in models
     if model != "PN"
 )
-LOOKED_AT = tuple(
+WITH_HEATMAPS = tuple(
     replace(row("strong", "basic", model, local), seeds=1)
     for model, local in (
         ("FC", ""), ("VAE", ""), ("AAE", ""), ("AMDIM", ""),
@@ -139,16 +136,16 @@ LOOKED_AT = tuple(
 
 
 def longer(training: Training, times: float) -> Training:
-    """So many times the passes."""
+    """With this many times the epochs."""
     return replace(training, epochs=times * training.epochs)
 
 
 PLATEAU = tuple(
-    replace(found, name=f"{found.name} ×{times}", seeds=1)
+    replace(recipe, name=f"{recipe.name} ×{times}", seeds=1)
     for block, encoder in (("strong", "basic"), ("as-written", "basic"), ("strong", "alex"))
     for model in ("FC", "CMDIM(p=1)")
     for times in (1, 2, 4)
-    for found in [row(block, encoder, model, "+AC", times)]
+    for recipe in [row(block, encoder, model, "+AC", times)]
 )
 """The first of each is the table's own."""
 
@@ -163,7 +160,7 @@ SMALL_PLATEAU = tuple(
 def with_accuracy(
     system: Any, splits: Mapping[str, Dataset], *, measure: Any, how: Settings
 ) -> dict[str, float]:
-    """What is measured of a row, beside the accuracy that it is compared with."""
+    """What is measured of a row, with the accuracy that it is compared with."""
     accuracy = system.evaluate(splits["test"])["zsl_top1"]
     return {"zsl_top1": accuracy, **measure(system, splits, how)}
 
@@ -171,69 +168,68 @@ def with_accuracy(
 def tre_of_both(system: Any, splits: Mapping[str, Dataset], how: Settings) -> dict[str, float]:
     """Of unseen classes, and of other images of the seen ones: the thesis does not say of which (A.8)."""
     unseen = examine(system, splits, "tre", how)
-    seen = examine(system, splits, "tre", replace(how, test="test_seen"))
-    asked = [described(one, "test") for one in (unseen, seen)]
-    found, of_seen = tre_ratios(described(unseen, "fit"), asked, how.tre)
-    return found | {"tre_ratio_seen": of_seen["tre_ratio"]}
+    other = examine(system, splits, "tre", replace(how, test="test_seen"))
+    tests = [described(one, "test") for one in (unseen, other)]
+    scores, of_seen = tre_ratios(described(unseen, "fit"), tests, how.tre)
+    return scores | {"tre_ratio_seen": of_seen["tre_ratio"]}
 
 
 def compared(
-    about: str, measure: Any, axes: Mapping[str, str], shown: str = "", **more: Any
+    about: str, measure: Any, axes: Mapping[str, str], paper: Paper, shown: str = ""
 ) -> Study:
-    """A table of what goes with accuracy, over the rows of Table A.2, one seed each; on drawn birds
-    three."""
+    """A table of metrics that may correlate with accuracy, over the rows of Table A.2: one seed each, on
+    drawn birds three."""
 
     def probe(how: Settings) -> Probe:
         return partial(with_accuracy, measure=measure, how=how)
 
-    return study(
-        about,
-        tuple(replace(row, seeds=1) for row in TABLE),
-        worlds=tuple(replace(row, probe=probe(SPARSELY)) for row in DRAWN_TABLE),
-        small=tuple(replace(row, probe=probe(SPARSELY)) for row in SMALL_TABLE),
-        probe=probe(MEASURED),
-        quick_probe=probe(QUICKLY),
-        conclusion=partial(
-            all_related,
-            axes=axes,
-            aside=RECONSTRUCTING,
-            told_classes=TOLD_CLASSES,
-            beyond=tuple(BEYOND),
-            shown=shown,
+    conclusion = partial(
+        all_related,
+        axes=axes,
+        aside=RECONSTRUCTING,
+        told_classes=TOLD_CLASSES,
+        beyond=tuple(BEYOND),
+        shown=shown,
+    )
+    return Study(
+        about=about,
+        scales=scales(
+            tuple(replace(row, seeds=1) for row in TABLE),
+            drawn=tuple(replace(row, probe=probe(SMALL_MEASURED)) for row in DRAWN_TABLE),
+            small=tuple(replace(row, probe=probe(SMALL_MEASURED)) for row in SMALL_TABLE),
+            quick_probe=probe(QUICK_MEASURED),
         ),
         metrics=("zsl_top1", *axes),
-        **more,
+        measuring=Measuring(probe=probe(MEASURED), conclusion=conclusion),
+        paper=paper,
     )
 
 
 STUDIES = {
-    "cub": study(
-        "every model × local loss, as written and with one strong recipe (Table A.2)",
-        TABLE,
-        worlds=DRAWN_TABLE,
-        small=SMALL_TABLE,
-        paper=thesis.paper(
-            zsl_top1=thesis.ACCURACY, tre_ratio=thesis.TRE_RATIO, parts_f1=thesis.PARTS_F1
-        ),
+    "cub": Study(
+        about="every model × local loss, as written and with one strong recipe (Table A.2)",
+        scales=scales(TABLE, drawn=DRAWN_TABLE, small=SMALL_TABLE),
         metrics=(
-            "zsl_top1",
-            "chance",
-            "zsl_top1_ridge",
-            "gzsl_seen",
-            "gzsl_unseen",
-            "gzsl_harmonic",
+            "zsl_top1", "chance", "zsl_top1_ridge", "gzsl_seen", "gzsl_unseen", "gzsl_harmonic",
         ),
-        gathers=(("tre", "tre_ratio"), ("parts", "parts_f1")),
+        measuring=Measuring(from_studies=(("tre", "tre_ratio"), ("parts", "parts_f1"))),
+        paper=on_cub(
+            thesis.paper(
+                zsl_top1=thesis.ACCURACY, tre_ratio=thesis.TRE_RATIO, parts_f1=thesis.PARTS_F1
+            )
+        ),
     ),
-    "local": study(
-        "classes from AlexNet's local features: averaged representations or predictions (Table A.3)",
-        LOCALLY,
-        worlds=drawn(LOCALLY),
-        small=small(LOCALLY),
-        size=128,  # of smaller pictures a place sees all, so that there is nothing to join
-        probe=local_scores,
-        paper=thesis.paper_of_places(),
+    "local": Study(
+        about="classes from AlexNet's local features: averaged representations or predictions (Table A.3)",
+        scales=scales(
+            LOCALLY,
+            drawn=drawn(LOCALLY),
+            small=small(LOCALLY),
+            size=128,  # of smaller images each position sees all, so that there is nothing to average
+        ),
         metrics=("zsl_top1", *thesis.PLACES),
+        measuring=Measuring(probe=local_scores),
+        paper=on_cub(thesis.paper_of_places()),
     ),
     "tre": compared(
         "correlation of the TRE ratio with zero-shot accuracy (Fig. 4.5)",
@@ -243,41 +239,40 @@ STUDIES = {
             "tre_ratio_stopped": "TRE ratio, fits stopped by held-out classes",
             "tre_ratio_seen": "TRE ratio of seen classes",
         },
-        paper=thesis.paper(tre_ratio=thesis.TRE_RATIO, zsl_top1=thesis.ACCURACY),
+        paper=on_cub(thesis.paper(tre_ratio=thesis.TRE_RATIO, zsl_top1=thesis.ACCURACY)),
     ),
     "parts": compared(
         "correlation of the parts F1 with zero-shot accuracy (Fig. 4.2)",
         parts_scores,
         {"parts_f1": "parts F1", "parts_f1_tuned": "parts F1 at the best thresholds"},
-        shown="basic/",  # of another grid it is not comparable
-        paper=thesis.paper(parts_f1=thesis.PARTS_F1, zsl_top1=thesis.ACCURACY),
+        shown="basic/",  # with another grid of local features it is not comparable
+        paper=on_cub(thesis.paper(parts_f1=thesis.PARTS_F1, zsl_top1=thesis.ACCURACY)),
     ),
-    "heatmaps": study(
-        "heatmaps of pointwise mutual information between images (Fig. 4.4)",
-        LOOKED_AT,
-        worlds=drawn(LOOKED_AT),
-        small=small(LOOKED_AT),
-        figure=partial(heatmaps, how=MEASURED),
-        quick_probe=partial(heatmaps, how=QUICKLY),
+    "heatmaps": Study(
+        about="heatmaps of pointwise mutual information between images (Fig. 4.4)",
+        scales=scales(
+            WITH_HEATMAPS,
+            drawn=drawn(WITH_HEATMAPS),
+            small=small(WITH_HEATMAPS),
+            quick_probe=partial(heatmaps, how=QUICK_MEASURED),
+        ),
+        measuring=Measuring(probe=partial(heatmaps, how=MEASURED), draws=True),
     ),
-    "plateau": study(
-        "CMDIM and FC with two and four times the budget",
-        PLATEAU,
-        small=SMALL_PLATEAU,
+    "plateau": Study(
+        about="CMDIM and FC with two and four times the budget",
+        scales=scales(PLATEAU, small=SMALL_PLATEAU),
         metrics=("zsl_top1", "zsl_top1_ridge"),
     ),
-    "choices": study(
-        "budgets, learning rate, dropout, critic and scales, selected on the validation classes",
-        CHOOSING,
-        small=CHOOSING_SMALL,
-        split="val",
+    "choices": Study(
+        about="budgets, learning rate, dropout, critic and scales, selected on the validation classes",
+        scales=scales(CHOOSING, small=CHOOSING_SMALL),
         metrics=("zsl_top1", "zsl_top1_ridge"),
+        measuring=Measuring(split="val"),
     ),
-    "prototypes": study(
-        "ways to fit prototypes to the features of one encoder, scored on the validation classes",
-        FITTED_TO,
-        probe=prototype_trials,
-        quick_probe=prototype_trials,
+    "prototypes": Study(
+        about="ways to fit prototypes to the features of one encoder, scored on the validation classes",
+        scales=scales(FITTED_TO, quick_probe=prototype_trials),
         metrics=("unit_40", "unit_fast_20", "unit_views_40", "centred_40", "all_100", "ridge_1"),
+        measuring=Measuring(probe=prototype_trials),
     ),
-}
+}  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the validation classes choose: rows told otherwise than the table's."""
+"""Settings that the validation classes choose: the table's rows with other settings."""
 
 from dataclasses import replace
 from typing import Any
@@ -11,30 +11,30 @@ from polymodal.studies.seeds.zeroshot.zeroshot_recipes import (
     LINEAR,
     LOCAL_NET,
     NORMED,
-    TWICE,
+    TWO_VIEWS,
     row,
     small,
 )
 from polymodal.studies.study import Recipe
 
 
-def tried(row_name: str, times: float, block: str = "strong", /, **told: Any) -> Recipe:
-    """A row of a block with other settings, judged by the validation classes at the last step, as the table
-    is. It starts from a linear local loss, and from half the passes for learners that encode two images for
-    each: `times` counts encoded images."""
+def tried(row_name: str, times: float, block: str = "strong", /, **settings: Any) -> Recipe:
+    """A row of a block with other settings, scored on the validation classes at the last step. It starts from
+    a linear local loss, and from half the passes for learners that encode two images for each: `times` counts
+    encoded images."""
     model, plus, loss = row_name.partition("+")
-    found = row(block, "basic", model, plus + loss, times)
-    if block == "strong" and found.system in TWICE:
-        found = replace(found, training=replace(found.training, epochs=found.training.epochs / 2))
-    said = "".join(
+    recipe = row(block, "basic", model, plus + loss, times)
+    halved = block == "strong" and recipe.system in TWO_VIEWS
+    epochs = recipe.training.epochs / (2 if halved else 1)
+    suffix = "".join(
         f", {name} {value:g}" if isinstance(value, float) else f", {name} {value}"
-        for name, value in told.items()
+        for name, value in settings.items()
     )
     return replace(
-        found,
-        name=f"{found.name}{said}, ×{times:g}",
-        model=replace(found.model, **LINEAR | told),
-        training=replace(found.training, final=False, val_every=10**9),
+        recipe,
+        name=f"{recipe.name}{suffix}, ×{times:g}",
+        model=replace(recipe.model, **LINEAR | settings),
+        training=replace(recipe.training, epochs=epochs, final=False, val_every=10**9),
         seeds=1,
     )
 
@@ -84,7 +84,7 @@ TRIALS: dict[str, tuple[dict[str, Any], ...]] = {
         {**JENSEN_SHANNON, **UNBOUND},
     ),
 }
-"""What a row is told otherwise: rate, dropout, critic, bound and scales."""
+"""The settings that are tried for a row: rate, dropout, critic, bound and scales."""
 
 AC_NET = LOCAL_NET["+AC"]
 NORMED_JS = {**NORMED, "bound": "jensen-shannon"}
@@ -134,10 +134,10 @@ CHOOSING = (
             ("FC", "as-written", 0.75),
         )
     ),
-    *(tried(name, times, **told) for name, times, told in DETAILS),
-    *(tried(name, SOME, **told) for name, trials in TRIALS.items() for told in trials),
+    *(tried(name, times, **trial) for name, times, trial in DETAILS),
+    *(tried(name, SOME, **trial) for name, trials in TRIALS.items() for trial in trials),
 )
-"""Budgets, then what else a row may be told."""
+"""Budgets, then other settings."""
 
 FITTED_TO = (
     tried("FC", 1),
@@ -158,4 +158,4 @@ SMALL_TRIALS: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 """Rates of small encoders, then what else may help."""
 
-CHOOSING_SMALL = small([tried(name, 1, **told) for name, told in SMALL_TRIALS], rates={})
+CHOOSING_SMALL = small([tried(name, 1, **trial) for name, trial in SMALL_TRIALS], rates={})

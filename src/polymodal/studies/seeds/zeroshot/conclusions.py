@@ -1,4 +1,4 @@
-"""What goes with accuracy over all rows of a table: correlations, and a scatter plot of them."""
+"""Correlations of metrics with accuracy over all rows of a table, and scatter plots of them."""
 
 import math
 import statistics
@@ -19,15 +19,15 @@ ACCURACY = "zsl_top1"
 def all_related(
     rows: Sequence[Row], out: Path, *, axes: Mapping[str, str], **how: Any
 ) -> dict[str, Metrics]:
-    """What goes with accuracy of several metrics, each over the rows that have it and with the name that
-    it has in a plot; a plot each, named as they are, beside the file."""
-    found: dict[str, Metrics] = {}
+    """The correlations of several metrics with accuracy, each over the rows that have it; a scatter plot for
+    each, named after it, beside the result file. `axes` has the label of each metric in its plot."""
+    findings: dict[str, Metrics] = {}
     for metric, axis in axes.items():
         having = [row for row in rows if metric in row.metrics]
         if having:
             of = related(having, out.with_name(metric), metric=metric, axis=axis, **how)
-            found |= {f"{metric}, {scope}": one for scope, one in of.items()}
-    return found
+            findings |= {f"{metric}, {scope}": one for scope, one in of.items()}
+    return findings
 
 
 def related(
@@ -46,11 +46,11 @@ def related(
     `aside`, and of these that are `told_classes` and the others; all drawn beside the file, with the r of
     those whose names begin as `shown`. Where there are several seeds, also the least and the most that any
     of them has by itself."""
-    found: dict[str, Metrics] = {}
+    findings: dict[str, Metrics] = {}
     clouds = []
     for block in dict.fromkeys(row.block or "" for row in rows):
-        own = [row for row in rows if (row.block or "") == block]
-        thesis = [row for row in own if model_of(row.name).partition("+")[0] not in beyond]
+        in_block = [row for row in rows if (row.block or "") == block]
+        thesis = [row for row in in_block if model_of(row.name).partition("+")[0] not in beyond]
         dots = dots_of(thesis, metric)
         scoped = partial(scopes, block=block, aside=aside, told_classes=told_classes)
         seeds = [
@@ -60,12 +60,12 @@ def related(
         for name, some in scoped(dots).items():
             whole = strength(some)
             if not math.isnan(whole["r"]):
-                found[name] = whole | spread([strength(one[name])["r"] for one in seeds])
+                findings[name] = whole | spread([strength(one[name])["r"] for one in seeds])
         r = strength([one for one in dots if one.name.startswith(shown)])["r"]
-        told = "" if math.isnan(r) else f"{shown.rstrip('/')} r = {r:.2f}".lstrip()
-        clouds.append(Cloud(title=block, note=told, dots=dots_of(own, metric)))
+        note = "" if math.isnan(r) else f"{shown.rstrip('/')} r = {r:.2f}".lstrip()
+        clouds.append(Cloud(title=block, note=note, dots=dots_of(in_block, metric)))
     scatter(clouds, x=axis, y="zero-shot top-1 in %", out=out.with_suffix(".png"))
-    return found
+    return findings
 
 
 def scopes(
@@ -102,13 +102,13 @@ def dots_of(rows: Sequence[Row], metric: str) -> list[Dot]:
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row.name, row.data), []).append(row)
-    return [dot(own, metric) for own in groups.values()]
+    return [dot(seeds, metric) for seeds in groups.values()]
 
 
-def dot(own: Sequence[Row], metric: str) -> Dot:
+def dot(seeds: Sequence[Row], metric: str) -> Dot:
     """The mean over seeds of one row; its kind is its local loss."""
-    x, y = (statistics.fmean(row.metrics[m] for row in own) for m in (metric, ACCURACY))
-    name, _, loss = own[0].name.partition("+")
+    x, y = (statistics.fmean(row.metrics[m] for row in seeds) for m in (metric, ACCURACY))
+    name, _, loss = seeds[0].name.partition("+")
     return Dot(name=name, kind=loss or "no local loss", x=x, y=y)
 
 

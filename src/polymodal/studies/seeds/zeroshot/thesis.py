@@ -56,7 +56,7 @@ TRE_RATIO: Numbers = {
     },
 }
 """003, A.10, whose names are those of the code: `local_dim` is DIM, `local_twopass` AMDIM, and
-`local_twopass_class_matching` CMDIM, of which p is not said: taken to be 1."""
+`local_twopass_class_matching` CMDIM, whose p is not given: taken to be 1."""
 
 PARTS_F1: Numbers = {
     "basic": {
@@ -87,7 +87,8 @@ LOCALLY = {
     "CMDIM(p=0.5)": (33.48, 22.88, 19.07, 16.35),
     "CMDIM(p=0.1)": (26.17, 19.23, 18.38, 15.89),
 }
-"""003, second Table A.3: features of AlexNet's places averaged before the class is told, or after."""
+"""003, second Table A.3: AlexNet's local features averaged before classification, or the
+predictions of each averaged after it."""
 
 
 def by_row(table: Numbers) -> dict[str, float]:
@@ -109,7 +110,9 @@ def paper(**tables: Numbers) -> tuple[PaperRow, ...]:
     numbers = {metric: by_row(table) for metric, table in tables.items()}
     first, *_ = numbers.values()
     return tuple(
-        PaperRow(name=name, metrics={m: own[name] for m, own in numbers.items() if name in own})
+        PaperRow(
+            name=name, metrics={m: values[name] for m, values in numbers.items() if name in values}
+        )
         for name in first
     )
 

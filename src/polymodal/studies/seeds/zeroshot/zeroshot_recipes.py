@@ -57,14 +57,14 @@ LOCAL_NET: dict[str, dict[str, Any]] = {
 written it is linear, with ℓ2-normalised attributes."""
 LINEAR: dict[str, Any] = {"local_hidden": 0, "local_centred": False}
 
-TWICE = ("amdim", "cmdim", "vicreg", "dino")
+TWO_VIEWS = ("amdim", "cmdim", "vicreg", "dino")
 """Learners that encode two images for each that they are given."""
 
 EPOCHS: dict[str, dict[str, float]] = {
     "as-written": {"basic": 40, "alex": 24},
     "strong": {"basic": 120, "alex": 60},
 }
-"""Passes over trainval, the same for all learners of an encoder: a pass of TWICE encodes two images for
+"""Passes over trainval, the same for all learners of an encoder: a pass of TWO_VIEWS encodes two images for
 each. The thesis gives no number. `choices` and `plateau` ask what less or more would give."""
 
 SCHEDULE = Training(
@@ -132,7 +132,7 @@ NARROWER: dict[str, dict[str, Any]] = {
     "vicreg": {"expander": 512},
     "dino": {"hidden": 512, "outputs": 1024},
 }
-"""What two cores can train, a row in some minutes, with pictures of 64×64: a quarter of the maps."""
+"""What two cores can train, a row in some minutes, with images of 64×64: a quarter of the maps."""
 
 DRAWN_RATES: dict[str, Any] = {"lr": 3e-3, "fit_lr": 1e-2}
 CUB_RATES: dict[str, Any] = {"lr": 1e-3, "fit_lr": 1e-2, "fit_steps": 20}
@@ -149,12 +149,14 @@ def small_model(row: Recipe) -> dict[str, Any]:
 
 def slimmed(rows: Sequence[Recipe], rates: Mapping[str, Any]) -> tuple[Recipe, ...]:
     """The rows of the strong block with small encoders, all with three seeds: a linear local loss, and half
-    the passes for learners in TWICE, so that all rows encode as many images."""
+    the passes for learners in TWO_VIEWS, so that all rows encode as many images."""
     return tuple(
         replace(
             row,
             model=replace(row.model, **small_model(row), **rates),
-            training=replace(row.training, epochs=SMALL_EPOCHS / (2 if row.system in TWICE else 1)),
+            training=replace(
+                row.training, epochs=SMALL_EPOCHS / (2 if row.system in TWO_VIEWS else 1)
+            ),
             seeds=None,
         )
         for row in rows

@@ -1,0 +1,78 @@
+"""The result file of a study while its rows are trained and measured."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from polymodal.runs import jobs
+from polymodal.studies.reproduction.joining import common, joined, with_other_studies
+from polymodal.studies.reproduction.measuring import MeasuredRow
+from polymodal.studies.result_files import Results, write
+from polymodal.studies.study import SMALL, Study
+
+
+@dataclass(kw_only=True)
+class ResultTable:
+    """The rows measured so far, and those of an earlier result file that they join."""
+
+    name: str
+    study: Study
+    path: Path
+    order: Sequence[str]
+    """The labels of all rows of the table, in order."""
+    partial: bool
+    """Whether only some rows are run: then the file is written after each, so that a command that is
+    killed leaves the rows that it has."""
+    earlier: Results | None = None
+    rows: list[MeasuredRow] = field(default_factory=list)
+
+    def add(self, row: MeasuredRow) -> None:
+        """Add a row."""
+        self.rows.append(row)
+        if self.partial:
+            write(self.path, self.results())
+
+    def results(self) -> Results:
+        """The table with these rows, without its conclusion."""
+        results = collect(self.name, self.rows) if self.rows or not self.earlier else self.earlier
+        if self.earlier and self.rows:
+            results = joined(self.earlier, results, self.order)
+        sources = self.study.measuring.from_studies
+        return with_paper(with_other_studies(results, sources, self.path.parent), self.study)
+
+    def conclude(self, rows: Sequence[MeasuredRow]) -> Results:
+        """Write the table of these rows, with what is computed from all of them together."""
+        self.rows = list(rows)
+        results = self.results()
+        conclusion = self.study.measuring.conclusion
+        if conclusion:
+            results = replace(results, findings=conclusion(results.rows, self.path))
+        write(self.path, results)
+        return results
+
+
+def with_paper(results: Results, study: Study) -> Results:
+    """Results with the paper's figures, if some row is of the same data and not of a smaller scale."""
+    paper = study.paper
+    if paper is None or not any(
+        row.data.startswith(paper.data) and row.block != SMALL for row in results.rows
+    ):
+        return replace(results, paper=())
+    return replace(results, paper=paper.rows)
+
+
+def collect(name: str, rows: Sequence[MeasuredRow]) -> Results:
+    """The results of some rows, with the protocol that they share and those in which they differ."""
+    by_row = {f"{one.row.label}, {one.row.data}": one.metrics for one in rows}
+    hardware, versions, protocol = (
+        common({row: metrics[part] for row, metrics in by_row.items()})
+        for part in ("hardware", "versions", "protocol")
+    )
+    return Results(
+        study=name,
+        command=jobs.command_line(),
+        hardware=hardware,
+        versions=versions,
+        protocol=protocol,
+        rows=[one.row for one in rows],
+    )
