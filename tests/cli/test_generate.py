@@ -157,7 +157,7 @@ def test_probabilities_are_those_of_the_words_said(run, squares, capsys):
             ["generate", "BARE"],
             "did not learn the aggregate prior. Ask for the prior 'normal' (--prior normal)",
         ),
-        (["caption", "RUN"], "Name a picture at least: polymodal caption RUN image.png"),
+        (["caption", "RUN"], "Name at least one image, as in"),
         (["caption", "RUN", "none.png"], "There is no image at none.png"),
         (["caption", "RUN", "FULL/file"], "this is no image, or one of another format"),
         (["caption", "VSE", "IMAGE"], "is a run of vse, which cannot caption. Make one that can"),

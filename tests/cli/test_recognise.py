@@ -52,7 +52,7 @@ def test_only_what_may_be_is_named(pictures, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([MODEL], "Name a picture at least: polymodal recognise RUN image.png"),
+        ([MODEL], "Name at least one image, as in"),
         ([MODEL, "none.png"], "There is no image at none.png"),
         ([MODEL, "a.png", "--among", "dodo"], "Unknown class 'dodo'."),
         ([MODEL, "a.png", "--among", "dodo", "--unseen"], "--among and --unseen both choose"),

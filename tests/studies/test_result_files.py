@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from polymodal.base.errors import PolymodalError
-from polymodal.cli.results import usual
+from polymodal.cli.results import study_metrics
 from polymodal.studies.result_files import (
     PaperRow,
     Results,
@@ -226,5 +226,5 @@ def test_an_absent_page(tmp_path):
 def test_a_file_without_some_of_its_study_s_metrics_is_shown_by_the_others():
     rows = [Row(name="basic/FC", data="cub", seed=0, metrics={"zsl_top1": 36.7, "tre_ratio": 1.0})]
     found = replace(RESULTS, study="zeroshot/tre", rows=rows)
-    assert usual(found) == ("zsl_top1", "tre_ratio")
-    assert usual(replace(found, study="someone/else")) is None
+    assert study_metrics(found) == ("zsl_top1", "tre_ratio")
+    assert study_metrics(replace(found, study="someone/else")) is None

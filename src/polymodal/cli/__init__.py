@@ -2,9 +2,21 @@
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
+
+from typing_extensions import Doc
+
+Options = TypeVar("Options")
+
+# flags that several verbs have
+Device = Annotated[str, Doc("Device to compute on, for instance cuda.")]
+SkipBad = Annotated[bool, Doc("Skip bad records of a folder and list them, instead of stopping.")]
+OtherData = Annotated[
+    str | None, Doc("Other data than the run's own, named as in `polymodal train`.")
+]
+TheirFeatures = Annotated[Path | None, Doc("Features of these data.")]
 
 INTRODUCTION = """\
 Polymodal trains models of images and text, and reports how certain they are.
@@ -102,30 +114,12 @@ def listing(summaries: dict[str, str]) -> str:
     return "".join(f"  {name:{wide}}  {text}\n" for name, text in summaries.items())
 
 
-def ask_about_pictures(
-    verb: str, how: type, tell: Callable[..., None], arguments: list[str], description: str
-) -> None:
-    """Give a run, pictures and options of some kind to a verb that prints a line a picture."""
+def parse_options(
+    kind: type[Options], verb: str, arguments: list[str], description: str | None = None
+) -> Options:
+    """The options of a verb; `kind` is a dataclass, whose fields are its flags."""
     import tyro
 
-    from polymodal.base.errors import PolymodalError
-
-    def ask(
-        run: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")],
-        images: Annotated[
-            tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="IMAGE [IMAGE ...]")
-        ],
-        options: Annotated[how, tyro.conf.arg(name="")],  # type: ignore[valid-type]
-    ) -> None:
-        """Ask about images.
-
-        Args:
-            run: Run directory, or name of a shipped model.
-            images: Image files.
-            options: Options.
-        """
-        if not images:
-            raise PolymodalError(f"Name a picture at least: polymodal {verb} RUN image.png")
-        tell(run, images, **vars(options))
-
-    tyro.cli(ask, args=arguments, prog=f"polymodal {verb}", description=description)
+    return tyro.cli(
+        kind, args=arguments, prog=f"polymodal {verb}", description=description or kind.__doc__
+    )

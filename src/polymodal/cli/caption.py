@@ -1,8 +1,13 @@
 """Caption images with a trained model, with a probability for each word."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+from polymodal.base.errors import PolymodalError
+from polymodal.cli import Device, parse_options
 
 HELP = """\
 Caption images with a trained model, one line per image.
@@ -17,30 +22,37 @@ A probability is that of a word given the image and the words before it. It is a
 
 
 @dataclass(frozen=True, kw_only=True)
-class Caption:
-    """Options of captioning."""
+class AboutImages:
+    """What verbs ask for that print a line an image."""
+
+    run: Annotated[str, Positional, arg(metavar="RUN")]
+    """Run directory, or name of a shipped model."""
+    images: Annotated[tuple[Path, ...], Positional, arg(metavar="IMAGE [IMAGE ...]")]
+    """Image files."""
+
+    def __post_init__(self) -> None:
+        if not self.images:
+            raise PolymodalError(f"Name at least one image, as in {self.run} image.png.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caption(AboutImages):
+    """Images to caption."""
 
     probabilities: bool = False
     """Print the probability of each word after it."""
-    device: str = "cpu"
-    """Device to compute on, for instance cuda."""
+    device: Device = "cpu"
 
 
 def main(arguments: list[str]) -> None:
-    from polymodal.cli import ask_about_pictures
-
-    ask_about_pictures("caption", Caption, tell, arguments, HELP)
-
-
-def tell(run: str, images: Sequence[Path], *, probabilities: bool, device: str) -> None:
-    """Print a line a picture."""
     from polymodal.runs.loading import load_for
 
-    system = load_for("caption", run, device)
-    wide = max(len(str(image)) for image in images)
-    for image, one in zip(images, system.describe(images), strict=True):
-        text = " ".join(one.words)
-        if probabilities:
-            sure = zip(one.words, one.probabilities, strict=True)
-            text = "  ".join(f"{word} {p:.2f}" for word, p in sure)
-        print(f"{image!s:{wide}}  {text}")
+    options = parse_options(Caption, "caption", arguments, HELP)
+    system = load_for("caption", options.run, options.device)
+    width = max(len(str(image)) for image in options.images)
+    for image, caption in zip(options.images, system.describe(options.images), strict=True):
+        text = " ".join(caption.words)
+        if options.probabilities:
+            pairs = zip(caption.words, caption.probabilities, strict=True)
+            text = "  ".join(f"{word} {p:.2f}" for word, p in pairs)
+        print(f"{image!s:{width}}  {text}")

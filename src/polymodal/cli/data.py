@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import tyro
 
+from polymodal.cli import SkipBad
+
 if TYPE_CHECKING:
     from polymodal.data.records import Dataset
 
@@ -85,7 +87,7 @@ def show(
     out: Path,
     split: str = "train",
     count: int = 12,
-    skip_bad: bool = False,
+    skip_bad: SkipBad = False,
 ) -> None:
     """Write a contact sheet: images with their captions and, if known, their boxes.
 
@@ -94,7 +96,6 @@ def show(
         out: PNG file to write.
         split: train, val, test or composition.
         count: Number of images.
-        skip_bad: Skip bad records of a folder.
     """
     from polymodal.base.progress import say
     from polymodal.views.contact_sheet import contact_sheet
@@ -109,7 +110,7 @@ def export(
     out: Path,
     split: str = "test",
     count: int = 12,
-    skip_bad: bool = False,
+    skip_bad: SkipBad = False,
 ) -> None:
     """Write images of a dataset as PNG files with a captions.csv, in one folder per class. `folder:OUT`
     reads them as data.
@@ -120,7 +121,6 @@ def export(
         out: Folder to write into; it must be new or empty.
         split: train, val, test or another split of the data.
         count: Number of images, a random sample that is the same every time.
-        skip_bad: Skip bad records of a folder.
     """
     import numpy as np
 

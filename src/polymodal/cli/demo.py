@@ -1,19 +1,21 @@
 """Train a retrieval model on rendered scenes, search with it, and write a report, in minutes."""
 
+from dataclasses import dataclass
 from pathlib import Path
+
+from polymodal.cli import parse_options
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demo:
+    """Train a retrieval model on rendered scenes, ask three queries, and write a report."""
+
+    run: Path = Path("runs/demo")
+    """Directory of the run and its report.html; repeat the command to resume."""
 
 
 def main(arguments: list[str]) -> None:
-    import tyro
+    options = parse_options(Demo, "demo", arguments)
+    from polymodal.studies.demo import demo
 
-    def run_demo(run: Path = Path("runs/demo")) -> None:
-        """Train a retrieval model on rendered scenes, ask three queries, and write a report.
-
-        Args:
-            run: Directory of the run and its report.html; repeat the command to resume.
-        """
-        from polymodal.studies.demo import demo
-
-        demo(run)
-
-    tyro.cli(run_demo, args=arguments, prog="polymodal demo")
+    demo(options.run)

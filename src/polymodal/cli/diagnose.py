@@ -5,6 +5,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from tyro.conf import Positional, arg
+
+from polymodal.cli import Device, SkipBad, parse_options
+
 if TYPE_CHECKING:
     from torch import nn
 
@@ -17,8 +21,10 @@ Measure = Literal["zeroshot", "tre", "parts", "heatmaps", "ratio"]
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnose:
-    """Options of the measures."""
+    """Measure the locality and compositionality of image encoders."""
 
+    encoders: Annotated[tuple[str, ...], Positional, arg(metavar="RUN|PATH ...")]
+    """Run directories, shipped models, or folders of transformers models."""
     data: str | None = None
     """Data to measure on, named as in `polymodal train`; by default those of the run."""
     out: Path | None = None
@@ -40,34 +46,16 @@ class Diagnose:
     """Steps of the fit of heatmaps and of part probes."""
     untrained: bool = False
     """Measure also each run's architecture with random weights; the difference is due to training."""
-    skip_bad: bool = False
-    """Skip bad records of a folder."""
-    device: str = "cpu"
-    """Device to compute on, for instance cuda."""
+    skip_bad: SkipBad = False
+    device: Device = "cpu"
 
 
 def main(arguments: list[str]) -> None:
-    import tyro
-
-    def diagnose(
-        encoders: Annotated[
-            tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="RUN|PATH ...")
-        ],
-        options: Annotated[Diagnose, tyro.conf.arg(name="")],
-    ) -> None:
-        """Measure the locality and compositionality of image encoders.
-
-        Args:
-            encoders: Run directories, shipped models, or folders of transformers models.
-            options: Options.
-        """
-        report(encoders, options)
-
-    tyro.cli(diagnose, args=arguments, prog="polymodal diagnose")
+    report(parse_options(Diagnose, "diagnose", arguments))
 
 
-def report(encoders: Sequence[str], options: Diagnose) -> None:
-    """Diagnose each, print, write."""
+def report(options: Diagnose) -> None:
+    """Diagnose each encoder, print, write."""
     from polymodal.base.errors import PolymodalError
     from polymodal.base.files import check_folder
     from polymodal.base.progress import say
@@ -76,11 +64,12 @@ def report(encoders: Sequence[str], options: Diagnose) -> None:
     from polymodal.runs.jobs import open_data
     from polymodal.views.diagnosis_report import diagnose, write_compared
 
+    encoders = options.encoders
     if not encoders:
         raise PolymodalError("Name a run, or the folder of a transformers model, to diagnose.")
     for path in encoders:
         check(path)
-    chosen = subjects(encoders, options)
+    chosen = subjects(options)
     data = options.data or common_data(encoders)
     splits = open_data(data, skip_bad=options.skip_bad)
     together = options.out or Path("diagnosis")
@@ -90,7 +79,7 @@ def report(encoders: Sequence[str], options: Diagnose) -> None:
     }
     for folder in folders.values():  # before anything is measured in vain
         check_folder(folder)
-    found = []
+    diagnoses = []
     for name, encoder in chosen.items():
         title = encoder if isinstance(encoder, str) else name
         say(f"{title} on {data}")
@@ -109,43 +98,43 @@ def report(encoders: Sequence[str], options: Diagnose) -> None:
         for caution in one.cautions:
             say(f"{name}: {caution}.")
         say(f"Wrote {folders[name]}/report.html.")
-        found.append(one)
+        diagnoses.append(one)
     # a line of its own: as a table's title it would be broken in mid-word
-    print(", ".join(filter(None, [f"Measured on {data}", found[0].cut])))
-    table(found).print()
-    if len(found) > 1:
-        write_compared(Comparison(found), together)
+    print(", ".join(filter(None, [f"Measured on {data}", diagnoses[0].cut])))
+    table(diagnoses).print()
+    if len(diagnoses) > 1:
+        write_compared(Comparison(diagnoses), together)
         say(f"Wrote {together}/comparison.html.")
 
 
-def subjects(encoders: Sequence[str], options: Diagnose) -> "dict[str, str | nn.Module]":
-    """All encoders by name, each run followed by itself untrained if that is asked for."""
+def subjects(options: Diagnose) -> "dict[str, str | nn.Module]":
+    """All encoders by name; with --untrained, each run is followed by its untrained architecture."""
     from polymodal.base.errors import PolymodalError
     from polymodal.diagnosis.encoder_opening import is_run, untrained
 
-    if options.untrained and not any(map(is_run, encoders)):
+    if options.untrained and not any(map(is_run, options.encoders)):
         raise PolymodalError(
             f"--untrained builds the architecture of a run anew; found none among "
-            f"{', '.join(encoders)}. Name a run too, or leave it out."
+            f"{', '.join(options.encoders)}. Name a run too, or leave it out."
         )
-    found: dict[str, str | nn.Module] = {}
-    for encoder, name in zip(encoders, short_names(encoders), strict=True):
-        found[name] = encoder
+    subjects: dict[str, str | nn.Module] = {}
+    for encoder, name in zip(options.encoders, short_names(options.encoders), strict=True):
+        subjects[name] = encoder
         if options.untrained and is_run(encoder):
-            found[f"{name}, untrained"] = untrained(encoder, options.device)
-    return found
+            subjects[f"{name}, untrained"] = untrained(encoder, options.device)
+    return subjects
 
 
-def table(found: "Sequence[Diagnosis]") -> "Table":
+def table(diagnoses: "Sequence[Diagnosis]") -> "Table":
     """Metrics down, encoders across."""
     from polymodal.base.tables import Table
 
-    names = dict.fromkeys(name for one in found for name in one.metrics)
+    names = dict.fromkeys(name for one in diagnoses for name in one.metrics)
     rows = [
-        [name, *(f"{one.metrics[name]:.3g}" if name in one.metrics else "–" for one in found)]
+        [name, *(f"{one.metrics[name]:.3g}" if name in one.metrics else "–" for one in diagnoses)]
         for name in names
     ]
-    return Table(header=["metric", *(one.name for one in found)], rows=rows)
+    return Table(header=["metric", *(one.name for one in diagnoses)], rows=rows)
 
 
 def settings(options: Diagnose) -> "Settings":
@@ -170,11 +159,11 @@ def common_data(encoders: Sequence[str]) -> str:
     from polymodal.base.errors import PolymodalError
     from polymodal.diagnosis.encoder_opening import own_data
 
-    found = sorted({data for encoder in encoders if (data := own_data(encoder))})
-    if len(found) != 1:
-        told = f"the runs have {' and '.join(found)}" if found else "no run is named that has any"
-        raise PolymodalError(f"Say with --data what to measure on: {told}.")
-    return found[0]
+    names = sorted({data for encoder in encoders if (data := own_data(encoder))})
+    if len(names) != 1:
+        reason = f"the runs have {' and '.join(names)}" if names else "no run is named that has any"
+        raise PolymodalError(f"Say with --data what to measure on: {reason}.")
+    return names[0]
 
 
 def short_names(encoders: Sequence[str]) -> list[str]:
@@ -183,11 +172,11 @@ def short_names(encoders: Sequence[str]) -> list[str]:
     >>> short_names(["runs/a", "other/a", "runs/b"])
     ['a', 'a-2', 'b']
     """
-    found: list[str] = []
+    names: list[str] = []
     for encoder in encoders:
         stem = Path(encoder).name or "encoder"
         name, again = stem, 2
-        while name in found:
+        while name in names:
             name, again = f"{stem}-{again}", again + 1
-        found.append(name)
-    return found
+        names.append(name)
+    return names

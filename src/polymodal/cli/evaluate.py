@@ -1,60 +1,48 @@
 """Compute the scores of a run on a split of its own data, or of other data."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
+
+from tyro.conf import Positional
+
+from polymodal.cli import Device, OtherData, SkipBad, TheirFeatures, parse_options
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluate:
-    """Options of the evaluation."""
+    """Compute the scores of a run on a split of its own data, or of other data."""
 
-    data: str | None = None
-    """Other data than the run's own, named as in `polymodal train`."""
-    features: Path | None = None
-    """Features of these data."""
+    run: Annotated[Path, Positional]
+    """Run directory, or name of a shipped model."""
+    data: OtherData = None
+    features: TheirFeatures = None
     split: str | None = None
     """train, val, test, or another split of the data: composition for a world with held-out
     combinations, trainval and test_seen for zero-shot learning. By default test, or val if there
     is no test split."""
-    skip_bad: bool = False
-    """Skip bad records of a folder."""
-    device: str = "cpu"
-    """Device to compute on, for instance cuda."""
+    skip_bad: SkipBad = False
+    device: Device = "cpu"
     out: Path | None = None
     """File for the scores: .json with their protocol, or .csv with one row per split and metric."""
 
 
 def main(arguments: list[str]) -> None:
-    import tyro
+    from polymodal.base.progress import say
+    from polymodal.base.tables import scores_table
+    from polymodal.runs import jobs
 
-    def evaluate(
-        run: Annotated[Path, tyro.conf.Positional],
-        options: Annotated[Evaluate, tyro.conf.arg(name="")],
-    ) -> None:
-        """Compute the scores of a run on a split of its own data, or of other data.
-
-        Args:
-            run: Run directory, or name of a shipped model.
-            options: Options.
-        """
-        from polymodal.base.progress import say
-        from polymodal.base.tables import scores_table
-        from polymodal.runs import jobs
-
-        asked = asdict(options)
-        out = asked.pop("out")
-        check_ending(out)
-        found = jobs.evaluate(run, **asked)
-        columns = found["scores"] | chance_column(found)
-        scores_table(columns).print(f"{run} on {found['protocol']['data']}")
-        for remark in [*found["symptoms"], *remarks(run, found)]:
-            say(remark)
-        if out:
-            write_scores(out, found)
-            say(f"Wrote {out}.")
-
-    tyro.cli(evaluate, args=arguments, prog="polymodal evaluate")
+    options = dict(vars(parse_options(Evaluate, "evaluate", arguments)))
+    run, out = options["run"], options.pop("out")
+    check_ending(out)
+    evaluation = jobs.evaluate(**options)
+    columns = evaluation["scores"] | chance_column(evaluation)
+    scores_table(columns).print(f"{run} on {evaluation['protocol']['data']}")
+    for remark in [*evaluation["symptoms"], *remarks(run, evaluation)]:
+        say(remark)
+    if out:
+        write_scores(out, evaluation)
+        say(f"Wrote {out}.")
 
 
 def check_ending(out: Path | None) -> None:
@@ -65,57 +53,57 @@ def check_ending(out: Path | None) -> None:
         raise PolymodalError(f"Scores are written as .json or .csv, but --out is {out}.")
 
 
-def write_scores(out: Path, found: dict[str, Any]) -> None:
-    """Write all that was found as JSON, or the scores alone as CSV."""
+def write_scores(out: Path, evaluation: dict[str, Any]) -> None:
+    """Write the whole evaluation as JSON, or the scores alone as CSV."""
     import csv
     import io
 
     from polymodal.base.files import write_json, write_text
 
     if out.suffix == ".json":
-        write_json(out, found)
+        write_json(out, evaluation)
         return
     content = io.StringIO()
     rows = csv.writer(content, lineterminator="\n")
     rows.writerow(["split", "metric", "value"])
-    for split, scores in found["scores"].items():
+    for split, scores in evaluation["scores"].items():
         rows.writerows([split, name, repr(value)] for name, value in scores.items())
     write_text(out, content.getvalue())
 
 
-def chance_column(found: dict[str, Any]) -> dict[str, dict[str, float]]:
-    """What guessing would score, as one more column, where the captions of a split were counted."""
+def chance_column(evaluation: dict[str, Any]) -> dict[str, dict[str, float]]:
+    """Scores at chance level, as one more column; empty unless images and captions were counted."""
     from polymodal.metrics.recall import chance
 
-    ((split, scores),) = found["scores"].items()
-    counts = found["protocol"]["splits"][split]
+    ((split, scores),) = evaluation["scores"].items()
+    counts = evaluation["protocol"]["splits"][split]
     if not {"images", "captions"} <= counts.keys() or "rsum" not in scores:
         return {}
     each = round(counts["captions"] / counts["images"])
     guessed = chance(counts["images"], each)
-    folds = chance(found["protocol"]["fold"], each)
+    folds = chance(evaluation["protocol"]["fold"], each)
     guessed |= {f"fold_{name}": value for name, value in folds.items()}
     return {"chance": {name: value for name, value in guessed.items() if name in scores}}
 
 
-def remarks(run: Path, found: dict[str, Any]) -> list[str]:
-    """In what the data are not those that the model was trained on, in plain words."""
+def remarks(run: Path, evaluation: dict[str, Any]) -> list[str]:
+    """How the data differ from those that the model was trained on."""
     from polymodal.runs import shipped
     from polymodal.runs.run_folder import Run
 
-    told = []
-    ((split, scores),) = found["scores"].items()
+    differences = []
+    ((split, scores),) = evaluation["scores"].items()
     unknown = scores.get("unknown_words", 0.0)
     if unknown:
-        told.append(
+        differences.append(
             f"{unknown:.1f} % of the words in the captions of {split} are not in the vocabulary of "
             "the training split: the model reads each as <unk>."
         )
     size = Run(shipped.find(run)).learned.get("size")
-    now = found["protocol"].get("pictures", "").partition(":")[0]
+    now = evaluation["protocol"].get("pictures", "").partition(":")[0]
     if size and now and now != f"{size}×{size}":
-        told.append(
+        differences.append(
             f"The images are {now}, but the model was trained on {size}×{size}, so objects "
             f"appear larger or smaller. Add ',size={size}' to --data to evaluate at the training size."
         )
-    return told
+    return differences

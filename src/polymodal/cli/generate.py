@@ -5,6 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from tyro.conf import Positional, UseAppendAction, arg
+
+from polymodal.cli import Device, parse_options
+
 if TYPE_CHECKING:
     from polymodal.views.picture_sheet import Row
 
@@ -27,74 +31,38 @@ MOST = 1000
 """Pictures that a sheet has room for."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Generate:
+    """Images to generate."""
+
+    run: Annotated[str, Positional, arg(metavar="RUN")]
+    """Run directory, or name of a shipped model."""
+    text: UseAppendAction[tuple[str, ...]] = ()
+    """Text of the images; repeat the flag for more rows. Without it images and texts are sampled
+    together."""
+    count: int = 8
+    """Number of images per text."""
+    out: str = "sheet.png"
+    """PNG file for one sheet, or a folder, as pictures/, for single images and a captions.csv."""
+    by: Literal["aggregate", "true"] | None = None
+    """With --text: sample z from q_agg(z|y), the aggregate posterior of the images of the text (the
+    default), or from q_true(z|y), the posterior of the text."""
+    prior: Literal["aggregate", "normal"] | None = None
+    """Without --text: sample z from the aggregate prior q(z) (the default), or from N(0, I)."""
+    seed: int = 0
+    """Random seed; the same seed and count give the same images."""
+    device: Device = "cpu"
+
+
 def main(arguments: list[str]) -> None:
-    import tyro
-
-    many: Any = tyro.conf.UseAppendAction
-
-    @dataclass(frozen=True, kw_only=True)
-    class Generate:
-        """Options of the generation."""
-
-        text: many[tuple[str, ...]] = ()
-        """Text of the images; repeat the flag for more rows. Without it images and texts are
-        sampled together."""
-        count: int = 8
-        """Number of images per text."""
-        out: str = "sheet.png"
-        """PNG file for one sheet, or a folder, as pictures/, for single images and a captions.csv."""
-        by: Literal["aggregate", "true"] | None = None
-        """With --text: sample z from q_agg(z|y), the aggregate posterior of the images of the text
-        (the default), or from q_true(z|y), the posterior of the text."""
-        prior: Literal["aggregate", "normal"] | None = None
-        """Without --text: sample z from the aggregate prior q(z) (the default), or from N(0, I)."""
-        seed: int = 0
-        """Random seed; the same seed and count give the same images."""
-        device: str = "cpu"
-        """Device to compute on, for instance cuda."""
-
-    def generate(
-        run: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")],
-        options: Annotated[Generate, tyro.conf.arg(name="")],
-    ) -> None:
-        """Generate images.
-
-        Args:
-            run: Run directory, or name of a shipped model.
-            options: Options.
-        """
-        draw(run, **vars(options))
-
-    tyro.cli(generate, args=arguments, prog="polymodal generate", description=HELP)
-
-
-def draw(
-    run: str,
-    *,
-    text: Sequence[str],
-    count: int,
-    out: str,
-    by: str | None,
-    prior: str | None,
-    seed: int,
-    device: str,
-) -> None:
-    """Draw, write, and say what was drawn."""
-    check(bool(text), by, prior, seed)
-    check_out(out, count * max(len(text), 1))
+    options = parse_options(Generate, "generate", arguments, HELP)
+    check(options)
+    check_out(options.out, options.count * max(len(options.text), 1))
     from polymodal.base.progress import say
     from polymodal.runs.loading import load_for
-    from polymodal.views.picture_sheet import Row
 
-    system = load_for("generate", run, device)
-    if text:
-        how = "z from q_true(z|y)" if by == "true" else "z from q_agg(z|y)"
-        drawn = [system.generate(one, count, by=by or "aggregate", seed=seed) for one in text]
-        rows = [Row(title=one, images=images) for one, images in zip(text, drawn, strict=True)]
-    else:
-        how = "z from N(0, I)" if prior == "normal" else "z from the aggregate prior q(z)"
-        found = system.sample(count, prior=prior or "aggregate", seed=seed)
-        rows = [Row(images=found.images, captions=found.texts)]
+    run, out, seed = options.run, options.out, options.seed
+    rows, how = sample(load_for("generate", run, options.device), options)
     if is_folder(out):
         write_each(Path(out), rows)
         say(f"Pictures 0001.png … and their captions.csv are in {out}: {how}, seed {seed}.")
@@ -105,16 +73,31 @@ def draw(
         say(f"Next: --seed {seed + 1} for others, --out pictures/ for each in a file.")
 
 
-def check(told: bool, by: str | None, prior: str | None, seed: int) -> None:
-    """Refuse what would mean nothing."""
+def sample(system: Any, options: Generate) -> "tuple[list[Row], str]":
+    """The rows of a sheet, and how z was sampled."""
+    from polymodal.views.picture_sheet import Row
+
+    count, seed = options.count, options.seed
+    if not options.text:
+        pairs = system.sample(count, prior=options.prior or "aggregate", seed=seed)
+        how = "z from N(0, I)" if options.prior == "normal" else "z from the aggregate prior q(z)"
+        return [Row(images=pairs.images, captions=pairs.texts)], how
+    by = options.by or "aggregate"
+    how = "z from q_true(z|y)" if by == "true" else "z from q_agg(z|y)"
+    generated = {text: system.generate(text, count, by=by, seed=seed) for text in options.text}
+    return [Row(title=text, images=generated[text]) for text in options.text], how
+
+
+def check(options: Generate) -> None:
+    """Refuse options that contradict each other."""
     from polymodal.base.errors import PolymodalError
 
-    if by and not told:
+    if options.by and not options.text:
         raise PolymodalError("--by says how a text is drawn: give a --text, or leave out --by.")
-    if prior and told:
+    if options.prior and options.text:
         raise PolymodalError("--prior is for pictures from nothing: leave out --prior, or --text.")
-    if not 0 <= seed < 2**63:
-        raise PolymodalError(f"--seed must be 0 or more and below 2^63, not {seed}.")
+    if not 0 <= options.seed < 2**63:
+        raise PolymodalError(f"--seed must be 0 or more and below 2^63, not {options.seed}.")
 
 
 def is_folder(out: str) -> bool:
@@ -154,15 +137,15 @@ def write_sheet(out: Path, rows: "Sequence[Row]", foot: str) -> None:
 
 
 def write_each(folder: Path, rows: "Sequence[Row]") -> None:
-    """Write each picture, and what it was drawn for."""
+    """Write each picture, with its text."""
     from polymodal.data.writing import write_pictures
 
-    said = [
+    pairs = [
         (image, text)
         for row in rows
         for image, text in zip(
             row.images, row.captions or [row.title] * len(row.images), strict=True
         )
     ]
-    numbered = ((f"{n:04d}.png", image, [text]) for n, (image, text) in enumerate(said, 1))
+    numbered = ((f"{n:04d}.png", image, [text]) for n, (image, text) in enumerate(pairs, 1))
     write_pictures(folder, numbered)

@@ -1,51 +1,36 @@
 """Embed the images or captions of a run once for search; repeat the command to resume."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
+
+from tyro.conf import Positional, arg
+
+from polymodal.cli import Device, OtherData, SkipBad, TheirFeatures, parse_options
+from polymodal.search.index_settings import Settings
 
 
 @dataclass(frozen=True, kw_only=True)
-class Indexing:
-    """What to index."""
+class Index:
+    """Embed the images or captions of a run once for search."""
 
+    run: Annotated[Path, Positional, arg(metavar="RUN")]
+    """Run directory."""
     out: Path
     """Index folder to create or resume."""
-    data: str | None = None
-    """Other data than the run's own, named as in `polymodal train`."""
-    features: Path | None = None
-    """Features of these data."""
+    data: OtherData = None
+    features: TheirFeatures = None
     split: tuple[str, ...] = ("test",)
     """Splits to index."""
     items: Literal["images", "captions"] = "images"
     """Items to index."""
-    skip_bad: bool = False
-    """Skip bad records of a folder."""
-    device: str = "cpu"
-    """Device to compute on, for instance cuda."""
+    skip_bad: SkipBad = False
+    device: Device = "cpu"
+    settings: Annotated[Settings, arg(name="")]
+    """How to search."""
 
 
 def main(arguments: list[str]) -> None:
-    import tyro
+    from polymodal.runs.index_building import index_run
 
-    from polymodal.search.index_settings import Settings
-
-    flat: Any = tyro.conf.arg(name="")
-
-    def index(
-        run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN")],
-        options: Annotated[Indexing, flat],
-        settings: Annotated[Settings, flat],
-    ) -> None:
-        """Embed the images or captions of a run once for search.
-
-        Args:
-            run: Run directory.
-            options: What to index.
-            settings: How to search.
-        """
-        from polymodal.runs.index_building import index_run
-
-        index_run(run, settings=settings, **asdict(options)).close()
-
-    tyro.cli(index, args=arguments, prog="polymodal index")
+    index_run(**vars(parse_options(Index, "index", arguments))).close()

@@ -1,8 +1,10 @@
 """Classify images with a trained model, including classes without training images."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+
+from polymodal.base.errors import PolymodalError
+from polymodal.cli import Device, parse_options
+from polymodal.cli.caption import AboutImages
 
 HELP = """\
 Print the most likely classes of images, one line per image, with the cosine of each class's prototype.
@@ -17,8 +19,8 @@ Every class with attributes is a candidate, with or without training images. But
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recognise:
-    """Candidate classes."""
+class Recognise(AboutImages):
+    """Images to recognise, and candidate classes."""
 
     among: tuple[str, ...] = ()
     """Candidate classes; by default all."""
@@ -26,38 +28,23 @@ class Recognise:
     """Only classes without training images."""
     first: int = 3
     """Number of classes to print per image."""
-    device: str = "cpu"
-    """Device to compute on, for instance cuda."""
+    device: Device = "cpu"
 
 
 def main(arguments: list[str]) -> None:
-    from polymodal.cli import ask_about_pictures
-
-    ask_about_pictures("recognise", Recognise, tell, arguments, HELP)
-
-
-def tell(
-    run: str,
-    images: Sequence[Path],
-    *,
-    among: Sequence[str],
-    unseen: bool,
-    first: int,
-    device: str,
-) -> None:
-    """Print a line a picture."""
-    from polymodal.base.errors import PolymodalError
     from polymodal.runs.loading import load_for
 
-    if among and unseen:
+    options = parse_options(Recognise, "recognise", arguments, HELP)
+    if options.among and options.unseen:
         raise PolymodalError(
             "--among and --unseen both choose the candidate classes: give one of them."
         )
-    system = load_for("recognise", run, device)
-    if unseen and not system.unseen:
+    system = load_for("recognise", options.run, options.device)
+    if options.unseen and not system.unseen:
         raise PolymodalError("This model had training images of all classes. Leave --unseen out.")
-    possible = system.unseen if unseen else among or None
-    wide = max(len(str(image)) for image in images)
-    found = system.recognise(images, among=possible, first=first)
-    for image, named in zip(images, found, strict=True):
-        print(f"{image!s:{wide}}  " + "  ".join(f"{name} {cosine:.2f}" for name, cosine in named))
+    candidates = system.unseen if options.unseen else options.among or None
+    width = max(len(str(image)) for image in options.images)
+    answers = system.recognise(options.images, among=candidates, first=options.first)
+    for image, classes in zip(options.images, answers, strict=True):
+        cosines = "  ".join(f"{name} {cosine:.2f}" for name, cosine in classes)
+        print(f"{image!s:{width}}  {cosines}")

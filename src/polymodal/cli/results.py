@@ -1,57 +1,60 @@
 """Print result files as tables, next to the papers' figures, or update a page."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional
+
+from polymodal.cli import parse_options
 
 if TYPE_CHECKING:
     from polymodal.studies.result_files import Results
 
 
+@dataclass(frozen=True, kw_only=True)
+class ResultFiles:
+    """Print result files as tables: mean ± standard deviation over seeds, next to the papers' figures."""
+
+    files: Annotated[tuple[Path, ...], Positional]
+    """Result files, results/SYSTEM/STUDY.json."""
+    metrics: tuple[str, ...] = ()
+    """Only these metrics; by default those of the study's table."""
+    markdown: bool = False
+    """Print Markdown."""
+    page: Path | None = None
+    """Update the tables of this page that name their result file; run from the root of the
+    repository."""
+
+
 def main(arguments: list[str]) -> None:
-    import tyro
+    from polymodal.base.errors import PolymodalError
+    from polymodal.base.progress import say
+    from polymodal.studies import result_files
 
-    def results(
-        files: Annotated[tuple[Path, ...], tyro.conf.Positional],
-        metrics: tuple[str, ...] = (),
-        markdown: bool = False,
-        page: Path | None = None,
-    ) -> None:
-        """Print result files as tables: mean ± standard deviation over seeds, next to the papers' figures.
-
-        Args:
-            files: Result files, results/SYSTEM/STUDY.json.
-            metrics: Only these metrics; by default those of the study's table.
-            markdown: Print Markdown.
-            page: Update the tables of this page that name their result file; run from the root
-                of the repository.
-        """
-        from polymodal.base.errors import PolymodalError
-        from polymodal.base.progress import say
-        from polymodal.studies import result_files
-
-        if not files and not page:
-            raise PolymodalError("Name a result file, such as results/SYSTEM/STUDY.json.")
-        for file in files:
-            found = result_files.read(file)
-            table = result_files.summary(found, metrics or usual(found), together=not markdown)
-            if markdown:
-                print(table.markdown())
-            else:
-                table.print(f"{found.title}: {found.command}")
-                for line in result_files.finding_lines(found.findings):
-                    say(line)
-        if page:
-            count = result_files.render_into(page, Path())
-            say(f"{page}: {count} tables are up to date.")
-
-    tyro.cli(results, args=arguments, prog="polymodal results")
+    options = parse_options(ResultFiles, "results", arguments)
+    if not options.files and not options.page:
+        raise PolymodalError("Name a result file, such as results/SYSTEM/STUDY.json.")
+    for file in options.files:
+        results = result_files.read(file)
+        metrics = options.metrics or study_metrics(results)
+        table = result_files.summary(results, metrics, together=not options.markdown)
+        if options.markdown:
+            print(table.markdown())
+            continue
+        table.print(f"{results.title}: {results.command}")
+        for line in result_files.finding_lines(results.findings):
+            say(line)
+    if options.page:
+        count = result_files.render_into(options.page, Path())
+        say(f"{options.page}: {count} tables are up to date.")
 
 
-def usual(found: "Results") -> tuple[str, ...] | None:
-    """The metrics of a study's own table that a file has, where it is one of our studies; else all."""
-    from polymodal.studies import study as studies
+def study_metrics(results: "Results") -> tuple[str, ...] | None:
+    """The metrics of its study's table that a result file has; None for all, of a study that is not ours."""
+    from polymodal.studies import study
 
-    if found.study not in studies.study_names():
+    if results.study not in study.study_names():
         return None
-    known = {name for row in found.rows for name in row.metrics}
-    return tuple(name for name in studies.study_named(found.study).metrics if name in known) or None
+    known = {name for row in results.rows for name in row.metrics}
+    return tuple(name for name in study.study_named(results.study).metrics if name in known) or None

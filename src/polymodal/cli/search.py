@@ -3,7 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
+
+from tyro.conf import Positional, UseAppendAction, arg
+
+from polymodal.cli import Device, parse_options
 
 if TYPE_CHECKING:
     from polymodal.base.tables import Table
@@ -13,85 +17,58 @@ LONGEST = 60
 """Characters of a caption that a table shows."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """Search an index with texts or images, with a confidence for each answer."""
+
+    index: Annotated[Path, Positional, arg(metavar="INDEX")]
+    """Index folder."""
+    texts: Annotated[tuple[str, ...], Positional, arg(metavar="[TEXT ...]")]
+    """Query texts."""
+    image: UseAppendAction[tuple[Path, ...]] = ()
+    """Query image; repeat the flag for more."""
+    k: Annotated[int | None, arg(aliases=["-k"])] = None
+    """Number of hits; by default ten, or all if there are fewer."""
+    where: UseAppendAction[tuple[str, ...]] = ()
+    """Only items with this metadata, as split=test; repeat the flag for another key."""
+    json: Path | None = None
+    """JSON file for the answers."""
+    html: Path | None = None
+    """HTML page for the answers, with the images."""
+    probes: int | None = None
+    """ivf: number of lists that are searched; by default as built."""
+    effort: int | None = None
+    """hnsw: search width (efSearch); by default as built."""
+    oversample: int | None = None
+    """Candidates per hit; by default as built."""
+    run: Path | None = None
+    """Directory of the index's run, if it was moved."""
+    device: Device = "cpu"
+
+
 def main(arguments: list[str]) -> None:
-    import tyro
-
-    many: Any = tyro.conf.UseAppendAction
-
-    @dataclass(frozen=True, kw_only=True)
-    class Search:
-        """Options of the search."""
-
-        image: many[tuple[Path, ...]] = ()
-        """Query image; repeat the flag for more."""
-        k: Annotated[int | None, tyro.conf.arg(aliases=["-k"])] = None
-        """Number of hits; by default ten, or all if there are fewer."""
-        where: many[tuple[str, ...]] = ()
-        """Only items with this metadata, as split=test; repeat the flag for another key."""
-        json: Path | None = None
-        """JSON file for the answers."""
-        html: Path | None = None
-        """HTML page for the answers, with the images."""
-        probes: int | None = None
-        """ivf: number of lists that are searched; by default as built."""
-        effort: int | None = None
-        """hnsw: search width (efSearch); by default as built."""
-        oversample: int | None = None
-        """Candidates per hit; by default as built."""
-        run: Path | None = None
-        """Directory of the index's run, if it was moved."""
-        device: str = "cpu"
-        """Device to compute on, for instance cuda."""
-
-    def search(
-        index: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="INDEX")],
-        queries: Annotated[
-            tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[TEXT ...]")
-        ],
-        options: Annotated[Search, tyro.conf.arg(name="")],
-    ) -> None:
-        """Search an index with texts or images, with a confidence for each answer.
-
-        Args:
-            index: Index folder.
-            queries: Query texts.
-            options: Options.
-        """
-        answer(index, queries, **vars(options))
-
-    tyro.cli(search, args=arguments, prog="polymodal search")
-
-
-def answer(
-    folder: Path,
-    queries: Sequence[str],
-    *,
-    json: Path | None,
-    html: Path | None,
-    image: Sequence[Path],
-    where: Sequence[str],
-    **how: Any,
-) -> None:
-    """Ask, print, write."""
     from polymodal.base.files import write_json
     from polymodal.search import open_index
 
+    options = dict(vars(parse_options(Search, "search", arguments)))
+    folder, html, json = (options.pop(name) for name in ("index", "html", "json"))
     with open_index(folder) as index:  # before what is slow to import: it may not be there
         from polymodal.base.progress import say
         from polymodal.runs.index_asking import ask_index
         from polymodal.views.answer_page import write_page
 
-        found = ask_index(index, texts=queries, images=image, where=conditions(where), **how)
-    for one in found:
-        table(one).print(f"“{one.query}”", turn=False)
-        print(f"{one.sureness}.")
-        if one.unknown:
-            print(f"The model has never seen: {', '.join(one.unknown)}.")
+        images, where = options.pop("image"), conditions(options.pop("where"))
+        answers = ask_index(index, images=images, where=where, **options)
+    for answer in answers:
+        table(answer).print(f"“{answer.query}”", turn=False)
+        print(f"{answer.sureness}.")
+        if answer.unknown:
+            print(f"The model has never seen: {', '.join(answer.unknown)}.")
     if json:
-        write_json(json, {"index": str(folder), "answers": [one.as_json() for one in found]})
+        write_json(json, {"index": str(folder), "answers": [one.as_json() for one in answers]})
         say(f"Wrote {json}.")
     if html:
-        write_page(html, index, found)
+        write_page(html, index, answers)
         say(f"Wrote {html}.")
 
 
@@ -103,15 +80,15 @@ def conditions(where: Sequence[str]) -> dict[str, str]:
     """
     from polymodal.base.errors import PolymodalError
 
-    found: dict[str, str] = {}
+    filters: dict[str, str] = {}
     for text in where:
         key, equals, value = text.partition("=")
         if not key or not equals:
             raise PolymodalError(f"--where takes key=value, as split=test, not {text!r}.")
-        if key in found:
+        if key in filters:
             raise PolymodalError(f"--where has {key} twice; no item can have two values of it.")
-        found[key] = value
-    return found
+        filters[key] = value
+    return filters
 
 
 def table(answer: "Answer") -> "Table":

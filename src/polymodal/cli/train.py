@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from polymodal import systems
 from polymodal.base.errors import unknown
-from polymodal.cli import listing
+from polymodal.cli import SkipBad, listing
 
 HELP = """\
 Train a system on a dataset and write a run directory.
@@ -46,8 +46,7 @@ class Where:
     """Run to start from (for the second phase): its weights, and its model settings unless given."""
     parts: tuple[str, ...] = ()
     """Parts of the model that other runs have trained, each as PART=RUN; they stay frozen."""
-    skip_bad: bool = False
-    """Skip bad records of a folder and list them at the end, instead of stopping."""
+    skip_bad: SkipBad = False
 
 
 def main(arguments: list[str]) -> None:
