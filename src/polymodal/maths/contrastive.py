@@ -64,5 +64,5 @@ def pseudo_pairs(
     scores: Float[Tensor, "b b"], true: Bool[Tensor, "b b"]
 ) -> tuple[Bool[Tensor, "b b"], Bool[Tensor, "b b"]]:
     """True pairs and those that score at least as them: as the image has it, and as the caption."""
-    own = scores.diagonal()
-    return true | (scores >= own[:, None]), true | (scores >= own[None, :])
+    paired = scores.diagonal()
+    return true | (scores >= paired[:, None]), true | (scores >= paired[None, :])

@@ -49,13 +49,13 @@ def decompose(
     The prior is N(0, I) unless another density is given.
     """
     flat = samples.flatten(0, 1)
-    own = posteriors.to(torch.double).log_prob(samples.double())
-    aggregate = aggregate_log_prob(posteriors, flat).reshape(own.shape)
-    reference = (prior or standard)(flat).double().reshape(own.shape)
+    posterior = posteriors.to(torch.double).log_prob(samples.double())
+    aggregate = aggregate_log_prob(posteriors, flat).reshape(posterior.shape)
+    reference = (prior or standard)(flat).double().reshape(posterior.shape)
     return Decomposition(
-        posterior_to_aggregate=over_samples(own - aggregate),
+        posterior_to_aggregate=over_samples(posterior - aggregate),
         aggregate_to_prior=over_samples(aggregate - reference),
-        posterior_to_prior=over_samples(own - reference),
+        posterior_to_prior=over_samples(posterior - reference),
     )
 
 
@@ -75,10 +75,10 @@ def aggregate_log_prob(
     block = block or max(NUMBERS // n, 1)
     distances = hold(mahalanobis, posteriors)
     peaks = posteriors.log_prob(posteriors.mean)[:, None]
-    found = [
+    parts = [
         (peaks - 0.5 * distances(part).square()).logsumexp(0) for part in z.double().split(block)
     ]
-    return torch.cat(found) - math.log(n)
+    return torch.cat(parts) - math.log(n)
 
 
 def grid_kl(log_p: Float[Tensor, "h w"], log_q: Float[Tensor, "h w"]) -> float:

@@ -25,8 +25,8 @@ def picture_distance(pictures: Shaped[Tensor, "n s c h w"]) -> Float[Tensor, " n
     s = several(pictures, "A distance between pictures")
     weights = 2 * torch.arange(1, s + 1, device=pictures.device) - s - 1
     total = torch.zeros(len(pictures), device=pictures.device)
-    for own, row in zip(pictures.flatten(2), total, strict=True):
-        for pixels in own.split(max(NUMBERS // s, 1), 1):
+    for channel, row in zip(pictures.flatten(2), total, strict=True):
+        for pixels in channel.split(max(NUMBERS // s, 1), 1):
             values = pixels / 255 if pixels.dtype == torch.uint8 else pixels.float()
             row += (weights[:, None] * values.sort(0).values).sum()
     return total / (s * (s - 1) / 2 * pictures[0, 0].numel())

@@ -31,7 +31,7 @@ def precision(
     """
     block = block or columns(len(items), queries)
     held = hold(turned(measure), items)
-    found = [torch.zeros(0, 2, dtype=torch.double)]
+    rows = [torch.zeros(0, 2, dtype=torch.double)]
     for start in range(0, len(queries), block):
         part = slice(start, min(start + block, len(queries)))
         right = relevant(part) if callable(relevant) else relevant[part]
@@ -45,8 +45,8 @@ def precision(
             scores = held(queries[part]).detach().T
             hits, count = first_r(scores[some], right[some])
             each = [r_precisions(hits, count), average_precisions(hits, count)]
-            found.append(torch.stack(each, 1).cpu())
-    scored = torch.cat(found)
+            rows.append(torch.stack(each, 1).cpu())
+    scored = torch.cat(rows)
     if not len(scored):
         raise PolymodalError(
             f"None of the {len(queries)} queries has a right answer among the {len(items)} items, so "

@@ -141,13 +141,13 @@ def variance_collapse(gaussian: DiagonalGaussian, low: float, high: float) -> di
     }
 
 
-def collapse_symptom(found: dict[str, float]) -> str | None:
+def collapse_symptom(variances: dict[str, float]) -> str | None:
     """What is wrong with the variances that `variance_collapse` describes, in plain words, if anything.
 
     >>> print(collapse_symptom({"at_low": 0.3, "at_high": 0.1, "log_det_std": 4.0}))
     None
     """
-    low, high = found["at_low"], found["at_high"]
+    low, high = variances["at_low"], variances["at_high"]
     if low > STUCK:
         return (
             f"{low:.0%} of the variances sit at their lower bound: the model is equally "
@@ -166,9 +166,9 @@ def collapse_symptom(found: dict[str, float]) -> str | None:
             f"{high:.0%} upper) and have stopped learning. Try --bound squash (which keeps learning "
             "near a bound), a wider range (--low, --high) or a smaller --lr."
         )
-    if found["log_det_std"] < STILL:
+    if variances["log_det_std"] < STILL:
         return (
-            f"The entropies do not vary (log det Σ by {found['log_det_std']:.1g} nats): the model is "
+            f"The entropies do not vary (log det Σ by {variances['log_det_std']:.1g} nats): the model is "
             "equally certain of every item, so its uncertainty has no meaning. Try a larger "
             "--log-var-scale, more epochs or another similarity."
         )

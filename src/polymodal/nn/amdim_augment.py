@@ -54,13 +54,13 @@ class Looks(nn.Module):
         b = len(images)
         changed = chance(images, b, 1, 1, 1) < 0.8
         by = 1 + self.jitter * (2 * chance(images, 3, b, 1, 1, 1) - 1)
-        found = images * by[0]
-        middle = luminance(found).mean((2, 3), keepdim=True)
-        found = middle + by[1] * (found - middle)
-        light = luminance(found)
-        found = torch.where(changed, light + by[2] * (found - light), images)
+        jittered = images * by[0]
+        middle = luminance(jittered).mean((2, 3), keepdim=True)
+        jittered = middle + by[1] * (jittered - middle)
+        light = luminance(jittered)
+        jittered = torch.where(changed, light + by[2] * (jittered - light), images)
         grey = chance(images, b, 1, 1, 1) < self.grey
-        return torch.where(grey, luminance(found), found)
+        return torch.where(grey, luminance(jittered), jittered)
 
 
 def luminance(images: Float[Tensor, "b 3 h w"]) -> Float[Tensor, "b 1 h w"]:

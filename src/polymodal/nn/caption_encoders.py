@@ -61,11 +61,11 @@ class FrozenText(nn.Module):
         self, tokens: Int[Tensor, "b t"], lengths: Int[Tensor, " b"]
     ) -> Float[Tensor, "b d"]:
         there = torch.arange(tokens.shape[1], device=tokens.device) < lengths[:, None]
-        found = self.model(input_ids=tokens, attention_mask=there.long())
+        states = self.model(input_ids=tokens, attention_mask=there.long())
         if self.pooled:
-            return found.pooler_output
+            return states.pooler_output
         weight = there[:, :, None] / lengths[:, None, None]
-        return (found.last_hidden_state * weight).sum(1)
+        return (states.last_hidden_state * weight).sum(1)
 
 
 def text_model(config: Any) -> Any:

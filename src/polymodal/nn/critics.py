@@ -136,8 +136,8 @@ class Encoded(nn.Module):
             self.shortcut.weight.uniform_(-0.01, 0.01).fill_diagonal_(1.0)
 
     def forward(self, x: Float[Tensor, "b d"]) -> Float[Tensor, "b e"]:
-        found: Tensor = self.layers(x) + self.shortcut(x)
-        return found
+        features: Tensor = self.layers(x) + self.shortcut(x)
+        return features
 
 
 class ConcatAndConvolve(nn.Module):
@@ -180,17 +180,17 @@ class ConcatAndConvolve(nn.Module):
         self, rows: Float[Tensor, "m e"], columns: Float[Tensor, "k e"]
     ) -> Float[Tensor, "m k"]:
         """The scores of one block; nothing in it is random, so no random state is kept."""
-        found: Tensor = checkpoint(
+        scores: Tensor = checkpoint(
             self.paired, rows, columns, use_reentrant=False, preserve_rng_state=False
         )
-        return found
+        return scores
 
     def paired(
         self, rows: Float[Tensor, "m e"], columns: Float[Tensor, "k e"]
     ) -> Float[Tensor, "m k"]:
         """What follows the first layer, of every row with every column."""
-        found: Tensor = self.rest(rows[:, None] + columns)
-        return found.squeeze(-1)
+        scores: Tensor = self.rest(rows[:, None] + columns)
+        return scores.squeeze(-1)
 
 
 CRITICS: dict[str, Callable[..., nn.Module]] = {
@@ -211,12 +211,12 @@ def named(name: str) -> Callable[..., nn.Module]:
 
 def check(widths: tuple[int, int], summary: Tensor, local: Tensor) -> None:
     """Features must be as wide as the critic was told, along the second axis."""
-    found = summary.shape[1], local.shape[1]
-    if found != widths:
+    given = summary.shape[1], local.shape[1]
+    if given != widths:
         raise PolymodalError(
             f"This critic takes global features of {widths[0]} and local ones of {widths[1]} numbers "
-            f"along the second axis; found {found[0]} and {found[1]}. Build it with "
-            f"summary={found[0]}, local={found[1]}."
+            f"along the second axis; found {given[0]} and {given[1]}. Build it with "
+            f"summary={given[0]}, local={given[1]}."
         )
 
 

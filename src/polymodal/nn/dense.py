@@ -67,5 +67,5 @@ class SharedDecoder(nn.Module):
         self.dim = code
 
     def forward(self, z: Float[Tensor, "b z"]) -> Float[Tensor, "b d"]:
-        found: Tensor = self.layers(z)
-        return found
+        code: Tensor = self.layers(z)
+        return code

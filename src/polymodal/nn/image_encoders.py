@@ -16,8 +16,8 @@ from polymodal.nn.pretrained import take_weights
 
 def width(encoder: nn.Module) -> int:
     """How wide an encoder's output is, which every encoder says in `dim`."""
-    found: Any = encoder.dim
-    return int(found)
+    dim: Any = encoder.dim
+    return int(dim)
 
 
 class ConvNet(nn.Module):
@@ -44,8 +44,8 @@ class ConvNet(nn.Module):
         x = (x - x.mean((1, 2, 3), keepdim=True)) / 32
         maps = self.stages(self.stem(x))
         where = nn.functional.adaptive_avg_pool2d(maps, 4).flatten(1)
-        found: Tensor = self.head(torch.cat([maps.amax((2, 3)), where], 1))
-        return found
+        features: Tensor = self.head(torch.cat([maps.amax((2, 3)), where], 1))
+        return features
 
 
 class Residual(nn.Module):

@@ -61,8 +61,8 @@ class ImageEncoder(nn.Module):
         self.dim = code
 
     def forward(self, images: Float[Tensor, "b 3 h w"]) -> Float[Tensor, "b d"]:
-        found: Tensor = self.head(self.maps(images).flatten(1))
-        return found
+        code: Tensor = self.head(self.maps(images).flatten(1))
+        return code
 
 
 class ImageDecoder(nn.Module):
@@ -97,8 +97,8 @@ class ImageDecoder(nn.Module):
 
     def forward(self, code: Float[Tensor, "b d"]) -> Float[Tensor, "b p h w"]:
         start = self.start(code).unflatten(1, (MAPS, GRID, GRID))
-        found: Tensor = self.maps(interpolate(start, (self.side, self.side), mode="bilinear"))
-        return found
+        logits: Tensor = self.maps(interpolate(start, (self.side, self.side), mode="bilinear"))
+        return logits
 
 
 class Squares(nn.Module):
@@ -109,8 +109,8 @@ class Squares(nn.Module):
     """
 
     def forward(self, images: Float[Tensor, "b 3 h w"]) -> Float[Tensor, "b m h2 w2"]:
-        found = pixel_unshuffle(2 * images - 1, BLOCK)
-        return pad(found, (0, 0, 0, 0, 0, EIGHTS - found.shape[1]))
+        blocks = pixel_unshuffle(2 * images - 1, BLOCK)
+        return pad(blocks, (0, 0, 0, 0, 0, EIGHTS - blocks.shape[1]))
 
 
 class Convolution(nn.Conv2d):

@@ -159,7 +159,7 @@ def thinned(widths: Sequence[int], slim: int) -> list[int]:
     >>> thinned((64, 128), 16)
     [4, 8]
     """
-    found = [width // slim for width in widths]
-    if not all(found):
+    slimmer = [width // slim for width in widths]
+    if not all(slimmer):
         raise PolymodalError(f"Of {min(widths)} maps none is left, {slim} times fewer.")
-    return found
+    return slimmer

@@ -152,8 +152,8 @@ class BagReader(nn.Module):
 
     def forward(self, pictures: Shaped[Tensor, "b 3 h w"]) -> Float[Tensor, "b v"]:
         """The logit of each word."""
-        found: Tensor = self.layers(self.encoder(floats(pictures)))
-        return found.float()
+        logits: Tensor = self.layers(self.encoder(floats(pictures)))
+        return logits.float()
 
 
 def look(

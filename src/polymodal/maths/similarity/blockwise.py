@@ -26,8 +26,8 @@ def columns(rows: int, embeddings: Any) -> int:
     lifted vectors."""
     width = 2 * embeddings.shape[-1] if hasattr(embeddings, "shape") else 1
     there = ACCELERATED if on_accelerator(embeddings) else BYTES
-    found = max(1, there // (4 * max(rows, width)))
-    return found - found % ALIGNED if found > ALIGNED else found
+    count = max(1, there // (4 * max(rows, width)))
+    return count - count % ALIGNED if count > ALIGNED else count
 
 
 def on_accelerator(embeddings: Any) -> bool:
@@ -98,14 +98,14 @@ def best_scores(
         return best_pairs(measure.hold(images), captions, owner)
     order = owner.argsort(stable=True)
     ends = torch.bincount(owner, minlength=len(images)).cumsum(0).tolist()
-    found = []
+    best = []
     for start in range(0, len(images), block):
         stop = min(start + block, len(images))
         mine = order[(ends[start - 1] if start else 0) : ends[stop - 1]]
         scores = measure(images[start:stop], captions[mine])
         rows = torch.arange(start, stop, device=owner.device)
-        found.append(scores.masked_fill(rows[:, None] != owner[mine], -torch.inf).amax(1))
-    return torch.cat(found)
+        best.append(scores.masked_fill(rows[:, None] != owner[mine], -torch.inf).amax(1))
+    return torch.cat(best)
 
 
 def best_pairs(held: Held, captions: Any, owner: Int[Tensor, " n"]) -> Float[Tensor, " m"]:
@@ -137,10 +137,10 @@ def top_k(
     for start in range(0, len(items), block):
         part = items[start : start + block]
         best = held(part).topk(min(k, len(part)), dim=1)
-        found, where = best.values, best.indices + start
+        values, where = best.values, best.indices + start
         if start:
-            found, where = torch.cat([scores, found], 1), torch.cat([places, where], 1)
-            best = found.topk(min(k, found.shape[1]), dim=1)
-            found, where = best.values, where.gather(1, best.indices)
-        scores, places = found, where
+            values, where = torch.cat([scores, values], 1), torch.cat([places, where], 1)
+            best = values.topk(min(k, values.shape[1]), dim=1)
+            values, where = best.values, where.gather(1, best.indices)
+        scores, places = values, where
     return scores, places

@@ -43,18 +43,18 @@ def kind_of(embeddings: Any) -> str:
 
 def check(measure: Named, **given: Any) -> None:
     """Refuse embeddings of the wrong kind or width, by the measure's name; one side may come alone."""
-    found = {side: kind_of(given[side]) for side in measure.order if side in given}
-    places = [measure.order.index(side) for side in found]
-    if not any([pair[p] for p in places] == list(found.values()) for pair in measure.kinds):
+    kinds = {side: kind_of(given[side]) for side in measure.order if side in given}
+    places = [measure.order.index(side) for side in kinds]
+    if not any([pair[p] for p in places] == list(kinds.values()) for pair in measure.kinds):
         wanted = " or ".join(
             f"{a} {measure.order[0]} with {b} {measure.order[1]}" for a, b in measure.kinds
         )
-        seen = " and ".join(f"{kind} {side}" for side, kind in found.items())
+        seen = " and ".join(f"{kind} {side}" for side, kind in kinds.items())
         raise PolymodalError(
             f"{measure.name} compares {wanted}; found {seen}. "
             "A point is a tensor (a Gaussian's is its `.mean`), a Gaussian a DiagonalGaussian."
         )
-    shapes = {side: tuple(given[side].shape) for side in found}
+    shapes = {side: tuple(given[side].shape) for side in kinds}
     widths = {shape[-1] for shape in shapes.values() if len(shape) == 2}
     if len(widths) != 1 or any(len(shape) != 2 for shape in shapes.values()):
         seen = " and ".join(f"{side} of shape {shape}" for side, shape in shapes.items())

@@ -29,17 +29,17 @@ def measure(name: str) -> Lifting | Bhattacharyya:
     >>> measure("min_kl").kinds
     (('Gaussian', 'Gaussian'),)
     """
-    for found in MEASURES:
-        if found.name == name:
-            return found
+    for candidate in MEASURES:
+        if candidate.name == name:
+            return candidate
     raise unknown("similarity", name, [known.name for known in MEASURES])
 
 
 def lifting(name: str) -> Lifting:
     """The measure of that name, if it can be searched as inner products or L2 distances."""
-    found = measure(name)
-    if isinstance(found, Lifting):
-        return found
+    named = measure(name)
+    if isinstance(named, Lifting):
+        return named
     raise PolymodalError(
         f"{name} is no inner product of lifted vectors, so no index can search it. "
         "Search it exactly, by `top_k`, or choose another similarity."

@@ -51,8 +51,8 @@ def scores(x: DiagonalGaussian, y: DiagonalGaussian) -> Float[Tensor, "m n"]:
     """The scores of one block; its inner tensors are made again for the gradient, not kept."""
     parts = (x.mean, x.log_var, y.mean, y.log_var)
     if torch.is_grad_enabled() and any(part.requires_grad for part in parts):
-        found: Tensor = checkpoint(negative_distance, *parts, use_reentrant=False)
-        return found
+        scores: Tensor = checkpoint(negative_distance, *parts, use_reentrant=False)
+        return scores
     return negative_distance(*parts)
 
 
