@@ -90,5 +90,5 @@ def test_what_is_no_weight_is_refused():
     for bound in (lower_bound, importance_bound):
         with pytest.raises(PolymodalError, match=r"values of shape \(0, 3\)"):
             bound(torch.zeros(0, 3))
-    with pytest.raises(PolymodalError, match="2 of 6 log-weights are no finite numbers"):
+    with pytest.raises(PolymodalError, match="2 of 6 log-weights are not finite"):
         importance_bound(torch.tensor([[0.0, torch.nan, 1.0], [torch.inf, 0.0, 0.0]]))

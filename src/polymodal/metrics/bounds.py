@@ -36,7 +36,7 @@ def checked(log_weights: Float[Tensor, "s b"]) -> Float[Tensor, "s b"]:
     bad = int((~log_weights.isfinite()).sum())
     if bad:
         raise PolymodalError(
-            f"{bad} of {log_weights.numel()} log-weights are no finite numbers, so there is no bound. "
+            f"{bad} of {log_weights.numel()} log-weights are not finite, so there is no bound. "
             "Check the densities that they are summed from, in float32 at least."
         )
     return log_weights.detach().double()

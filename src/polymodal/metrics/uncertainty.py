@@ -1,9 +1,9 @@
-"""Does entropy tell how likely retrieval is to be right (001, abstract and §3.3)? And is there any to ask?
+"""How well entropy predicts retrieval errors (001, abstract and §3.3), and whether variances have collapsed.
 
 Queries come as their `rank` (0: the right answer was first) and their `entropy`, higher for less
-sure; `log_det()` serves as well, since only the order counts. Queries of one entropy share what they
-score, so that nothing depends on the order in which ties happen to lie. Risks and areas are shares
-of one; recalls are percentages, as everywhere.
+certain; `log_det()` serves as well, since only the order counts. Queries of equal
+entropy share their mean score, so the order of ties does not matter. Risks and areas lie between
+0 and 1; recalls are percentages.
 """
 
 import math
@@ -26,8 +26,8 @@ STILL = 1e-3
 def error_auroc(rank: Int[Tensor, " q"], entropy: Float[Tensor, " q"]) -> float | None:
     """How often a query that fails has more entropy than one that succeeds: 0.5 is chance (R6).
 
-    The area under the ROC curve of 'top-1 is wrong' as told by entropy; a tie counts half. None when
-    all queries fail or all succeed: then there is nothing to tell apart.
+    The area under the ROC curve of 'top-1 is wrong' as predicted by entropy; a tie counts half. None when
+    all queries fail or all succeed.
 
     >>> error_auroc(torch.tensor([0, 0, 4, 1]), torch.tensor([1.0, 3.0, 2.0, 5.0]))
     0.75
@@ -128,7 +128,7 @@ def variance_collapse(gaussian: DiagonalGaussian, low: float, high: float) -> di
     if not log_var.isfinite().all():
         bad = (~log_var.isfinite()).double().mean().item()
         raise PolymodalError(
-            f"{bad:.1%} of the log-variances are no finite numbers: the model has diverged. "
+            f"{bad:.1%} of the log-variances are not finite: the model has diverged. "
             "Train it again with a smaller learning rate."
         )
     near = 0.01 * math.log(high / low)
@@ -183,7 +183,7 @@ def by_entropy(values: Tensor, entropy: Float[Tensor, " q"]) -> Float[Tensor, " 
 
 
 def checked(beside: Tensor, entropy: Tensor) -> tuple[Tensor, Tensor]:
-    """Both on the CPU, entropies in double; refused if they are too few, too many or no numbers."""
+    """Both on the CPU, entropies in double; refused if their numbers differ, there are none, or some are not finite."""
     if beside.shape != entropy.shape or entropy.ndim != 1 or not len(entropy):
         raise PolymodalError(
             "Uncertainty needs one entropy for each query or pair, and at least one; found shapes "
@@ -192,7 +192,7 @@ def checked(beside: Tensor, entropy: Tensor) -> tuple[Tensor, Tensor]:
     bad = (~entropy.isfinite()).sum().item()
     if bad:
         raise PolymodalError(
-            f"{bad} of {len(entropy)} entropies are no finite numbers: the model has diverged. "
+            f"{bad} of {len(entropy)} entropies are not finite: the model has diverged. "
             "Train it again with a smaller learning rate."
         )
     return beside.cpu(), entropy.detach().cpu().double()

@@ -210,7 +210,7 @@ def named(name: str) -> Callable[..., nn.Module]:
 
 
 def check(widths: tuple[int, int], summary: Tensor, local: Tensor) -> None:
-    """Features must be as wide as the critic was told, along the second axis."""
+    """Refuse features whose widths are not those that the critic was built for."""
     given = summary.shape[1], local.shape[1]
     if given != widths:
         raise PolymodalError(

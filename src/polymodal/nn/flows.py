@@ -132,14 +132,14 @@ class Couplings(nn.Module):
 
 
 class Conditioner(nn.Module):
-    """The transform of one half, told by the other half and a hint; the identity at first."""
+    """The transform of one half, conditioned on the other half and a hint; initialised to the identity."""
 
     def __init__(
         self, seen: int, moved: int, hidden: int, univariate: Univariate, parameters: int
     ) -> None:
         super().__init__()
         self.see = nn.Linear(seen, hidden)
-        self.tell = told(hidden, moved * parameters)
+        self.tell = zero_output(hidden, moved * parameters)
         self.univariate, self.shape = univariate, (moved, parameters)
 
     def forward(self, seen: Float[Tensor, "*s n"], hint: Hint) -> Transform:
@@ -148,13 +148,15 @@ class Conditioner(nn.Module):
 
 
 class Gaussian(nn.Module):
-    """A Gaussian with a diagonal covariance, told by the context where there is one; N(0, I) at first."""
+    """A Gaussian with a diagonal covariance, conditioned on the context if there is one; initialised to N(0, I)."""
 
     def __init__(self, *, latent: int, context: int, hidden: int) -> None:
         super().__init__()
         self.theta = nn.Parameter(torch.zeros(latent, 2))
         self.net = (
-            nn.Sequential(nn.Linear(context, hidden), told(hidden, 2 * latent)) if context else None
+            nn.Sequential(nn.Linear(context, hidden), zero_output(hidden, 2 * latent))
+            if context
+            else None
         )
 
     def compile_moves(self) -> None:
@@ -228,8 +230,8 @@ def move(
     return y, volume.sum(-1)
 
 
-def told(hidden: int, outputs: int) -> nn.Sequential:
-    """What follows the first layer of a network that says 0 at first."""
+def zero_output(hidden: int, outputs: int) -> nn.Sequential:
+    """The layers after the first one; their output is 0 at initialisation."""
     last = nn.Linear(hidden, outputs)
     nn.init.zeros_(last.weight)
     nn.init.zeros_(last.bias)
@@ -242,7 +244,7 @@ def standard(noise: Float[Tensor, "*s z"]) -> Float[Tensor, "*s"]:
 
 
 def check_context(context: Tensor | None, expected: bool) -> None:
-    """A density is conditional or it is not."""
+    """A conditional density needs a context, and another takes none."""
     if (context is not None) != expected:
         raise PolymodalError(
             "This density is conditional: give it a context."

@@ -38,7 +38,7 @@ def describe(name: str, size: int) -> dict[str, Any]:
 
 
 def describe_text(name: str) -> dict[str, Any]:
-    """All that `FrozenText` and its tokens must be told, as JSON."""
+    """All that `FrozenText` and its tokens need to know, as JSON."""
     if not is_source(name):
         raise unknown("text encoder", name, ["gru", "ORG/MODEL", "a folder"])
     return {"kind": "transformers", **describe_text_model(name)}

@@ -85,7 +85,7 @@ class Survival(Callback):
                 prune(self.folder)
 
     def watch(self, loss: float, step: int) -> float:
-        """Stop at a loss that is no number; say so when it stays at a value that means collapse."""
+        """Stop at a loss that is NaN; warn when it stays at a value that means collapse."""
         if loss != loss or loss in (float("inf"), -float("inf")):
             raise PolymodalError(
                 f"The loss became {loss} at step {step}. Try a smaller --lr, --clip 1 or --precision "

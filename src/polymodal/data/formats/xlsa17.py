@@ -126,7 +126,7 @@ def _attributes(
     for name, column in zip(classes, columns.T, strict=True):
         if not numbers or not np.isfinite(column).all():
             raise PolymodalError(
-                f"{path}: an attribute of {name!r} in att is no finite number. Copy the file again."
+                f"{path}: an attribute of {name!r} in att is not a finite number. Copy the file again."
             )
     return np.ascontiguousarray(columns.T, np.float32)
 
