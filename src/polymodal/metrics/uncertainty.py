@@ -183,7 +183,7 @@ def by_entropy(values: Tensor, entropy: Float[Tensor, " q"]) -> Float[Tensor, " 
 
 
 def checked(beside: Tensor, entropy: Tensor) -> tuple[Tensor, Tensor]:
-    """Both on the CPU, entropies in double; refused if their numbers differ, there are none, or some are not finite."""
+    """Both on the CPU, entropies in double; refused if there are none or some are not finite."""
     if beside.shape != entropy.shape or entropy.ndim != 1 or not len(entropy):
         raise PolymodalError(
             "Uncertainty needs one entropy for each query or pair, and at least one; found shapes "

@@ -148,7 +148,7 @@ class Conditioner(nn.Module):
 
 
 class Gaussian(nn.Module):
-    """A Gaussian with a diagonal covariance, conditioned on the context if there is one; initialised to N(0, I)."""
+    """A Gaussian with a diagonal covariance, conditioned on any context; initialised to N(0, I)."""
 
     def __init__(self, *, latent: int, context: int, hidden: int) -> None:
         super().__init__()
