@@ -17,8 +17,8 @@ def loc(*numbers):
         ({"att": None}, "there is no array 'att' in it. Is it the file of this dataset? Copy it again."),
         ({"test_seen_loc": None}, "there is no array 'test_seen_loc' in it."),
         ({"att": np.ones((4, 3))}, "expected att to have 4 columns, one a class, found the shape 4×3."),
-        ({"att": np.diag([1, 1, np.nan, 1])}, "an attribute of '001.Black_footed_Albatross' in att is not at a "
-         "finite number. Copy the file again."),
+        ({"att": np.diag([1, 1, np.nan, 1])}, "an attribute of '001.Black_footed_Albatross' in att is not "
+         "a finite number. Copy the file again."),
         ({"att": np.full((4, 4), "a", object)}, "an attribute of '002.Ani' in att is not a finite number."),
         ({"allclasses_names": np.arange(4.0)}, "allclasses_names: expected a cell array of texts. Copy"),
         ({"allclasses_names": np.array([["a"], ["b"], ["a"], ["c"]], object)},
