@@ -137,8 +137,7 @@ def open_folder(
         splits: which splits to open, all by default.
         progress: show a bar while images are checked.
     """
-    if size < 1:
-        raise PolymodalError(f"The image size must be at least 1 pixel, but is {size}.")
+    image_files.check_size(size)
     for name in splits or ():
         if name not in SPLITS:
             raise unknown("split", name, SPLITS)
