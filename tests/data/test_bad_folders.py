@@ -94,7 +94,7 @@ def test_ids_are_of_one_image_and_images_of_one_id(folder: Path) -> None:
     [
         ("image,captoin\n", "Unknown column 'captoin'. Did you mean 'caption'?"),
         ("image,split\n", "expected a header image,caption"),
-        ("", "found: an empty file"),
+        ("", "found: an empty line"),
         ("image,caption,id,id\n", "a column stands twice"),
     ],
 )
@@ -201,7 +201,7 @@ def test_bad_karpathy_entries(folder: Path) -> None:
         (b'{"images": [\n{"a" 1}]}', "dataset_own.json:2: broken JSON at column 6"),
         (b"[]", "expected an object with a list 'images', found: list"),
         (b'{"pictures": []}', "found: pictures"),
-        (b'{"images": []}', "no image with a caption is left"),
+        (b'{"images": []}', "dataset_own.json: there is no caption in it. Write some"),
         (b"\n\xe9t\xe9", "dataset_own.json:2: not UTF-8: the byte 0xe9. Save the file as UTF-8"),
     ],
 )

@@ -78,8 +78,29 @@ def test_a_folder_of_ones_own(squares):
         ("awa2:x,splits=y/z,sise=3", "Unknown option of awa2: 'sise'. Did you mean 'size'?"),
         ("sun:x,splits=y/z,fold=one", "fold is a whole number, not 'one'"),
         ("sun:nowhere,splits=y/z", "nowhere: there is no such folder."),
+        ("folder:x,size=100000",
+         "The image size must be at least 1 pixel and at most 4096, but is 100000."),
+        ("folder:x,size=0", "at least 1 pixel and at most 4096, but is 0."),
+        ("folder:x,size=-1", "size is a whole number, not '-1'"),
+        ("folder:x,size=1e3", "size is a whole number, not '1e3'"),
+        ("folder:x,size=abc", "size is a whole number, not 'abc'"),
+        ("folder:x,size=" + "9" * 5000, "size is a whole number of at most 100 digits, not 5000."),
+        ("cub:x,splits=y,size=4097", "at least 1 pixel and at most 4096, but is 4097."),
+        ("cub:x,splits=y,fold=4", "fold must be 1 to 3, not 4."),
+        ("scenes,train=1000000000000", "train is 1,000,000,000,000 images, but at most 10,000,000 are drawn"),
+        ("scenes,val=10000001", "val is 10,000,001 images, but at most 10,000,000 are drawn"),
+        ("scenes,test=1e3", "test is a whole number, not '1e3'"),
+        ("scenes,count=1000000000000", "train is 800,000,000,000 images, but at most"),
+        ("scenes,count=0", "train, val and test are all 0"),
+        ("scenes,size=100000", "size is 100000, but images are square and from 16 to 4096"),
+        ("scenes,objects=", "objects is a whole number, not ''"),
+        ("scenes,objects=3-99", "objects is (3, 99), but must be"),
+        ("scenes,hold_out=", "hold_out has an empty combination"),
+        ("birds,test_seen=1000000000000", "test_seen is 1,000,000,000,000 images, but at most 10,000,000"),
+        ("birds,size=100000", "size is 100000, but images are square and from 16 to 4096"),
+        ("birds,fold=1", "Unknown option of the world 'birds' 'fold'"),
     ],
-)
+)  # fmt: skip
 def test_mistakes(spec, message):
     with pytest.raises(PolymodalError) as caught:
         open_splits(spec)

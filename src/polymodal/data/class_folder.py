@@ -24,7 +24,7 @@ from polymodal.data.folder import (
 from polymodal.data.formats import awa2, cub_classes, sun
 from polymodal.data.formats.archive import Source, open_source
 from polymodal.data.formats.class_listing import Listing
-from polymodal.data.formats.xlsa17 import Benchmark, read_benchmark
+from polymodal.data.formats.xlsa17 import Benchmark, check_fold, read_benchmark
 
 READERS: Mapping[str, Callable[[Source, Benchmark], Listing]] = {
     "cub": cub_classes.read,
@@ -65,8 +65,8 @@ def open_classes(
     """
     if name not in READERS:
         raise unknown("zero-shot dataset", name, READERS)
-    if size < 1:
-        raise PolymodalError(f"The image size must be at least 1 pixel, but is {size}.")
+    image_files.check_size(size)
+    check_fold(fold)
     if not Path(path).exists():
         kind = "file" if Path(path).suffix.lower() == ".zip" else "folder"
         raise PolymodalError(

@@ -137,8 +137,7 @@ def open_folder(
         splits: which splits to open, all by default.
         progress: show a bar while images are checked.
     """
-    if size < 1:
-        raise PolymodalError(f"The image size must be at least 1 pixel, but is {size}.")
+    image_files.check_size(size)
     for name in splits or ():
         if name not in SPLITS:
             raise unknown("split", name, SPLITS)
@@ -274,7 +273,7 @@ def with_pictures(
     source: Source, drafts: list[_Draft], ledger: Ledger, progress: bool
 ) -> list[tuple[_Draft, Item]]:
     """Find and check every draft's image: by its header, or wholly where bad ones are skipped."""
-    found: list[tuple[_Draft, Item]] = []
+    found: dict[str, tuple[_Draft, Item]] = {}
     for draft in drafts:
         entry = draft.entry
         names = [str(PurePosixPath(place, entry.image)) for place in entry.places]
@@ -283,14 +282,16 @@ def with_pictures(
             looked = " or ".join(dict.fromkeys(names))
             reason = f"there is no file {looked} in {source.path}. Add it, or remove the entry."
             ledger.note("missing image", entry.where, reason)
-            continue
-        captions = tuple(Caption(text) for text in draft.captions)
-        found.append((draft, Item(draft.id, name, captions, entry.where)))
+        elif name in found:
+            reason = f"the image {name} is already named at {found[name][1].where}"
+            ledger.note("duplicate image", entry.where, f"{reason}. Name it in one way only.")
+        else:
+            captions = tuple(Caption(text) for text in draft.captions)
+            found[name] = draft, Item(draft.id, name, captions, entry.where)
     verdicts = Verified(source, whole=not ledger.strict, threads=image_files.threads(len(found)))
-    names = [item.name for _, item in found]
     kept = []
-    with contextlib.closing(verdicts.judge(names, progress)) as judged:
-        for pair, verdict in zip(found, judged, strict=True):
+    with contextlib.closing(verdicts.judge(list(found), progress)) as judged:
+        for pair, verdict in zip(found.values(), judged, strict=True):
             if verdict is None:
                 kept.append(pair)
             else:

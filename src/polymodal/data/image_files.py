@@ -19,6 +19,9 @@ FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF", "PPM")
 LARGEST_FILE = 256 * 2**20
 """Bytes of the largest image file that is read."""
 
+LARGEST_SIDE = 4096
+"""Pixels of the largest side that images are resized to."""
+
 RULE = "upright by EXIF; alpha over white; RGB; centre square of the shorter side; bicubic"
 """How a file becomes pixels: part of every result's protocol."""
 
@@ -29,6 +32,14 @@ class BadPictureError(PolymodalError):
     def __init__(self, kind: str, reason: str) -> None:
         super().__init__(reason)
         self.kind = kind
+
+
+def check_size(size: int) -> None:
+    """Refuse a side that images cannot be resized to, before any is read."""
+    if not 1 <= size <= LARGEST_SIDE:
+        raise PolymodalError(
+            f"The image size must be at least 1 pixel and at most {LARGEST_SIDE}, but is {size}."
+        )
 
 
 def check(file: BufferedIOBase, length: int) -> None:

@@ -155,4 +155,8 @@ def number(name: str, text: str) -> int:
     """A whole number, or an error that says what it is for."""
     if not text.isdecimal():
         raise PolymodalError(f"{name} is a whole number, not {text!r}.")
+    if len(text) > 100:
+        raise PolymodalError(
+            f"{name} is a whole number of at most 100 digits, not {len(text)}. Give a smaller one."
+        )
     return int(text)

@@ -85,6 +85,7 @@ def test_parts_lie_in_the_centre_square(birds):
         ("image_class_labels.txt", "3 2\n", "3 5\n", ":3: there is no class '5': classes.txt has 4 lines."),
         ("image_class_labels.txt", "3 2\n", "3 0\n", ":3: there is no class '0'"),
         ("image_class_labels.txt", "3 2\n", "3 -2\n", ":3: there is no class '-2'"),
+        ("image_class_labels.txt", "3 2\n", f"3 {'2' * 5000}\n", ":3: there is no class '222"),
         ("image_class_labels.txt", "8 4\n", "", ": expected 8 lines, found 7. Copy the file again."),
         ("classes.txt", "4 004.Wren\n", "", ": found 3 classes, where the splits have 4. Give CUB's splits"),
         ("classes.txt", "Wren", "Dodo", ":4: '004.Dodo' is not among the 4 classes of "),

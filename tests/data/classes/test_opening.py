@@ -69,7 +69,9 @@ def test_a_split_of_which_nothing_is_left(birds):
 
 def test_a_size(birds):
     assert birds.split("val", size=16).images([0]).shape == (1, 16, 16, 3)
-    assert birds.error(size=0) == "The image size must be at least 1 pixel, but is 0."
+    assert birds.error(size=0) == (
+        "The image size must be at least 1 pixel and at most 4096, but is 0."
+    )
 
 
 def test_a_dataset_that_is_not_known_or_not_there(birds):

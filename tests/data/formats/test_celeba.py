@@ -164,6 +164,7 @@ def test_a_truncated_file(folder: Path) -> None:
     ("text", "message"),
     [
         ("", ":1: expected the number of images, found ''. Is this CelebA's own file?"),
+        ("9" * 5000, ":1: expected the number of images, found '999"),
         ("image_id Bald Bangs\n", ":1: expected the number of images, found 'image_id Bald Bangs'"),
         ("3\n", ":2: expected the attribute 'Bushy_Eyebrows' once, found it 0 times in: an empty line"),
         ("3\n" + " ".join(NAMES).replace("Bangs", "Bang"), ":2: expected the attribute 'Bangs' once"),

@@ -56,5 +56,12 @@ def read_entries(source: Source) -> Iterator[Entry | Flaw]:
             f"{source.path}: expected one caption file, found {', '.join(names)}. "
             f"Keep one of {expected}; move the others away."
         )
+    empty = True
     for name in names:
-        yield from form.read(source, name)
+        for entry in form.read(source, name):
+            empty = False
+            yield entry
+    if empty:
+        raise PolymodalError(
+            f"{source.path / names[0]}: there is no caption in it. Write some, or give another file."
+        )

@@ -1,5 +1,6 @@
 """Where files are read from: a folder, or a zip of one, read in place; names have / in them."""
 
+import codecs
 import fnmatch
 import json
 import os
@@ -10,6 +11,18 @@ from pathlib import Path
 from typing import Any, Protocol, cast, runtime_checkable
 
 from polymodal.base.errors import PolymodalError
+
+LARGEST_FILE = 2**30
+"""Bytes of the largest file of texts or variables that is read; a zip may unpack to far more."""
+
+MARKS = {
+    codecs.BOM_UTF8: "UTF-8-sig",
+    codecs.BOM_UTF32_LE: "UTF-32",  # before UTF-16, whose mark it begins with
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+"""The encoding that the first bytes of a text file tell; UTF-8 without them."""
 
 
 @runtime_checkable
@@ -110,7 +123,13 @@ class Archive:
 
     def open(self, name: str) -> BufferedIOBase:
         """The file's bytes, from the start."""
-        return cast(BufferedIOBase, self._zip().open(self._members[name]))
+        try:
+            return cast(BufferedIOBase, self._zip().open(self._members[name]))
+        except NotImplementedError as error:
+            raise PolymodalError(
+                f"{self.path / name}: packed in a way that cannot be read here ({error}). "
+                "Unpack the zip and give the folder."
+            ) from error
 
 
 def open_source(path: Path) -> Source:
@@ -133,22 +152,41 @@ def find(source: Source, *names: str) -> str | None:
     return next((name for name in names if source.size(name) is not None), None)
 
 
+def length_of(source: Source, name: str) -> int:
+    """Bytes of a file, or an error if they are too many to read at once."""
+    length = source.size(name) or 0
+    if length > LARGEST_FILE:
+        raise PolymodalError(
+            f"{source.path / name}: the file has {length:,} bytes unpacked, but at most "
+            f"{LARGEST_FILE:,} are read. Is it the right file? Divide the data into several folders "
+            "if so."
+        )
+    return length
+
+
 def read_text(source: Source, name: str) -> str:
-    """Read a UTF-8 text file, with or without a byte-order mark."""
+    """Read a text file: UTF-8, or what its byte-order mark tells."""
+    length = length_of(source, name)
     try:
         with source.open(name) as file:
-            content = file.read()
+            content = file.read(length)
     except (zipfile.BadZipFile, zlib.error, OSError) as error:
         raise PolymodalError(
             f"{source.path / name}: could not be read ({error}). Copy the data again."
         ) from error
+    encoding = next((told for mark, told in MARKS.items() if content.startswith(mark)), "UTF-8")
     try:
-        return content.decode("utf-8-sig")
+        return content.decode(encoding)
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
+        line = error.object[: error.start].decode(encoding, "ignore").count("\n") + 1
+        told, remedy = encoding.removesuffix("-sig"), "Save the file as UTF-8"
+        if told == "UTF-8":
+            remedy += f", for example: iconv -f latin1 -t utf-8 {Path(name).name}"
+        else:
+            told += ", though its first bytes say so"
         raise PolymodalError(
-            f"{source.path / name}:{line}: not UTF-8: the byte {content[error.start]:#04x}. "
-            f"Save the file as UTF-8, for example: iconv -f latin1 -t utf-8 {Path(name).name}."
+            f"{source.path / name}:{line}: not {told}: the byte {error.object[error.start]:#04x}. "
+            f"{remedy}."
         ) from error
 
 

@@ -59,9 +59,10 @@ def read(source: Source, name: str) -> Iterator[Entry | Flaw]:
 
 def _header(lines: list[str], path: Path) -> tuple[int, list[str]]:
     """How many images the file says it has, and the names of its columns."""
-    if not lines[0].strip().isdecimal():
+    count = lines[0].strip()
+    if not count.isdecimal() or len(count) > 18:
         raise PolymodalError(
-            f"{path}:1: expected the number of images, found {lines[0].strip()!r}. "
+            f"{path}:1: expected the number of images, found {count[:40]!r}. "
             "Is this CelebA's own file? Copy it again."
         )
     names = lines[1].split() if len(lines) > 1 else []
@@ -71,7 +72,7 @@ def _header(lines: list[str], path: Path) -> tuple[int, list[str]]:
                 f"{path}:2: expected the attribute {word!r} once, found it {names.count(word)} "
                 f"times in: {' '.join(names) or 'an empty line'}. Mend the line."
             )
-    return int(lines[0]), names
+    return int(count), names
 
 
 def _wrong(names: list[str], values: list[str]) -> str | None:

@@ -58,7 +58,7 @@ def read(source: Source, benchmark: Benchmark) -> Listing:
 def _labels(cells: list[Cell], classes: int) -> Int64[np.ndarray, " n"]:
     """Each image's class, counted from 0."""
     for label, where in cells:
-        if not label.isdecimal() or not 1 <= int(label) <= classes:
+        if not label.isdecimal() or len(label) > 18 or not 1 <= int(label) <= classes:
             raise PolymodalError(
                 f"{where}: there is no class {label!r}: {CLASSES} has {classes} lines. "
                 "Mend the label."

@@ -82,6 +82,12 @@ class Benchmark:
             )
 
 
+def check_fold(fold: int) -> None:
+    """Refuse a division of the seen classes that there is no list for."""
+    if not 1 <= fold <= FOLDS:
+        raise PolymodalError(f"fold must be 1 to {FOLDS}, not {fold}.")
+
+
 def read_benchmark(folder: Path, fold: int = 1) -> Benchmark:
     """Read a folder such as `xlsa17/CUB`.
 
@@ -89,8 +95,7 @@ def read_benchmark(folder: Path, fold: int = 1) -> Benchmark:
         folder: where `att_splits.mat` and the lists of classes are.
         fold: which of the three divisions of the seen classes gives `train` and `val`.
     """
-    if not 1 <= fold <= FOLDS:
-        raise PolymodalError(f"fold must be 1 to {FOLDS}, not {fold}.")
+    check_fold(fold)
     source, path = Directory(folder), folder / FILE
     if find(source, FILE) is None:
         raise PolymodalError(

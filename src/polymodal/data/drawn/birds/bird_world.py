@@ -10,6 +10,7 @@ from polymodal.base import files
 from polymodal.base.errors import PolymodalError, unknown
 from polymodal.data.drawn.birds.bird_split import Split
 from polymodal.data.drawn.birds.species import TRAIN, UNSEEN, VAL
+from polymodal.data.drawn.kernel.limits import check_limits
 
 EDITION = 1
 """Raised whenever the same world would give another bird, caption or pixel than before."""
@@ -45,20 +46,14 @@ class Birds:
     """How many of the 15 unseen classes."""
 
     def __post_init__(self) -> None:
+        counts = {name: getattr(self, name) for name in CLASSES}
         for name, classes in CLASSES.items():
-            count = getattr(self, name)
-            if count < len(classes):
+            if counts[name] < len(classes):
                 raise PolymodalError(
-                    f"{name} is {count}, but there are {len(classes)} classes in it, and each "
-                    f"needs an image. Give {len(classes)} or more."
+                    f"{name} is {counts[name]}, but there are {len(classes)} classes in it, and "
+                    f"each needs an image. Give {len(classes)} or more."
                 )
-        if self.seed < 0:
-            raise PolymodalError(f"seed is {self.seed}. Give 0 or more.")
-        if not isinstance(self.size, int) or not 16 <= self.size <= 4096:
-            raise PolymodalError(
-                f"size is {self.size!r}, but images are square and from 16 to 4096 pixels wide. "
-                "Give one number, such as 128."
-            )
+        check_limits(size=self.size, seed=self.seed, usual=128, **counts)
 
     def spec(self) -> dict[str, Any]:
         """All that the data depend on, as JSON."""

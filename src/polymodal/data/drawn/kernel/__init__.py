@@ -1,1 +1,1 @@
-"""What all drawn worlds are made with: compiled helpers, counter-based randomness, vectors."""
+"""What all drawn worlds are made with: compiled helpers, counter-based randomness, vectors, limits."""

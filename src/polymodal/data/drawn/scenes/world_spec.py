@@ -8,6 +8,7 @@ import numpy as np
 
 from polymodal.base import files
 from polymodal.base.errors import PolymodalError, unknown
+from polymodal.data.drawn.kernel.limits import check_limits
 from polymodal.data.drawn.scenes.attributes import KINDS
 
 EDITION = 1
@@ -77,20 +78,13 @@ class WorldSpec:
 
     def _check_numbers(self) -> None:
         """Refuse counts, sizes and seeds that cannot be drawn, and say which can."""
-        for field in ("train", "val", "test"):
-            if getattr(self, field) < 0:
-                raise PolymodalError(
-                    f"{field} counts images, but was {getattr(self, field)}. Give 0 or more."
-                )
+        counts = {"train": self.train, "val": self.val, "test": self.test}
+        for name, count in counts.items():
+            if count < 0:
+                raise PolymodalError(f"{name} counts images, but was {count}. Give 0 or more.")
         if self.train + self.val + self.test == 0:
             raise PolymodalError("train, val and test are all 0: there is nothing to draw.")
-        if self.seed < 0:
-            raise PolymodalError(f"seed is {self.seed}. Give 0 or more.")
-        if not isinstance(self.size, int) or not 16 <= self.size <= 4096:
-            raise PolymodalError(
-                f"size is {self.size!r}, but images are square and from 16 to 4096 pixels wide. "
-                "Give one number, such as 112."
-            )
+        check_limits(size=self.size, seed=self.seed, usual=112, **counts)
         fixed = FIXED.get(self.name)
         if fixed and self.objects != (fixed, fixed):
             raise PolymodalError(
