@@ -143,7 +143,10 @@ def test_probabilities_are_those_of_the_words_said(run, squares, capsys):
             ["generate", "RUN", "--out", "a.jpg"],
             "written as .png, but --out is a.jpg. A folder ends",
         ),
-        (["generate", "RUN", "--out", "FULL"], "FULL is not empty. Give --out a new one"),
+        (
+            ["generate", "RUN", "--out", "FULL"],
+            "FULL is there already, and not empty. Name another folder",
+        ),
         (["generate", "RUN", "--count", "1001"], "A sheet has room for 1000 pictures, but 1001"),
         (["generate", "RUN", "--device", "cdua"], "The device 'cdua' cannot be used here"),
         (["generate", "VSE", "--text", "red"], "is a run of vse, which cannot generate. Make one"),

@@ -127,12 +127,11 @@ def export(
     from polymodal.base.errors import PolymodalError
     from polymodal.base.progress import say
     from polymodal.data.classes import has_classes
-    from polymodal.data.writing import write_pictures
+    from polymodal.data.writing import check_new, write_pictures
 
     if count < 1:
         raise PolymodalError(f"--count must be 1 or more, not {count}.")
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise PolymodalError(f"{out} is there already, and not empty. Name another folder.")
+    check_new(out)
     chosen = split_of(data, split, skip_bad)
     places = sorted(np.random.default_rng(0).permutation(len(chosen))[:count].tolist())
     kinds = chosen if has_classes(chosen) else None

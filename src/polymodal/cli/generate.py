@@ -113,10 +113,10 @@ def is_folder(out: str) -> bool:
 def check_out(out: str, count: int) -> None:
     """Refuse a place that pictures cannot go to, before they are drawn."""
     from polymodal.base.errors import PolymodalError
+    from polymodal.data.writing import check_new
 
     if is_folder(out):
-        if Path(out).is_dir() and any(Path(out).iterdir()):
-            raise PolymodalError(f"The folder {out} is not empty. Give --out a new one.")
+        check_new(Path(out))
     elif not out.endswith(".png"):
         raise PolymodalError(
             f"A sheet is written as .png, but --out is {out}. A folder ends in a slash: {out}/"

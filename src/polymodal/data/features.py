@@ -17,6 +17,7 @@ from jaxtyping import Float, Float32, UInt8
 
 from polymodal.base import files
 from polymodal.base.errors import PolymodalError
+from polymodal.base.locks import writing
 from polymodal.base.progress import progress_bar
 from polymodal.data.columns import Stored
 from polymodal.data.records import Dataset
@@ -73,6 +74,7 @@ def write_features(
     batch_size: int = 32,
     dtype: str = "float16",
     progress: bool = True,
+    wait: bool = False,
 ) -> None:
     """Run an encoder over every image and keep what it says; a killed call goes on where it was.
 
@@ -86,6 +88,7 @@ def write_features(
         batch_size: pictures given to `extract` at once.
         dtype: float16 or float32.
         progress: show a bar.
+        wait: wait for another process that writes the folder; otherwise it is refused.
     """
     if dtype not in ("float16", "float32"):
         raise PolymodalError(f"Features are float16 or float32, not {dtype!r}.")
@@ -96,16 +99,35 @@ def write_features(
         "dtype": dtype,
         "splits": {n: {"count": len(s), "fingerprint": s.fingerprint} for n, s in splits.items()},
     }
-    if (folder / "manifest.json").exists():
-        there = _manifest(folder)
-        if {key: there.get(key) for key in plan} == plan:
-            return
+    with writing(folder, wait=wait):
+        if not _is_there(folder, plan):
+            _write(splits, extract, folder, plan, batch_size, progress)
+
+
+def _is_there(folder: Path, plan: dict[str, Any]) -> bool:
+    """Whether these features are finished already; others are refused."""
+    if not (folder / "manifest.json").exists():
+        return False
+    there = _manifest(folder)
+    if {key: there.get(key) for key in plan} != plan:
         raise PolymodalError(
             f"{folder}: it already holds features of other data or of another encoder "
             f"({there.get('encoder')}). Choose another folder, or delete this one."
         )
+    return True
+
+
+def _write(
+    splits: Mapping[str, Dataset],
+    extract: Extract,
+    folder: Path,
+    plan: dict[str, Any],
+    batch_size: int,
+    progress: bool,
+) -> None:
+    """Compute what is not there yet, join its parts, and write the manifest last."""
     parts = folder / f"parts-{files.fingerprint(plan)}"
-    _extract(splits, extract, parts, batch_size, np.dtype(dtype), progress)
+    _extract(splits, extract, parts, batch_size, np.dtype(plan["dtype"]), progress)
     dim = {name: _join(parts, name, len(split), folder) for name, split in splits.items()}
     if len(set(dim.values())) > 1:
         raise PolymodalError(f"{folder}: the widths of the splits differ: {dim}. Start again.")

@@ -8,6 +8,7 @@ from typing import Literal
 
 from polymodal.base.errors import PolymodalError, unknown
 from polymodal.base.files import fingerprint
+from polymodal.base.locks import writing
 from polymodal.base.progress import progress_bar, say
 from polymodal.data.pairs import captions_of, owners
 from polymodal.data.records import Dataset
@@ -84,12 +85,13 @@ def index_run(
         features=str(features) if features else None,
         skip_bad=skip_bad,
     )
-    found = finished(out, records.side, settings, origin)
-    if found:
-        say(f"{out} is finished already.")
-        return found
-    check_settings(similarity_of(system), settings)
-    index = make(system, records, settings, origin, out, calibrated(system, records.side, run))
+    with writing(out):
+        found = finished(out, records.side, settings, origin)
+        if found:
+            say(f"{out} is finished already.")
+            return found
+        check_settings(similarity_of(system), settings)
+        index = make(system, records, settings, origin, out, calibrated(system, records.side, run))
     query = '"a text"' if records.side == "image" else "--image FILE"
     say(f"{len(index)} {items} are in {out}. Next: polymodal search {out} {query}")
     return index

@@ -13,6 +13,7 @@ from polymodal import systems
 from polymodal.base.config import to_settings
 from polymodal.base.errors import PolymodalError
 from polymodal.base.hardware import hardware, on_gpu, usable
+from polymodal.base.locks import writing
 from polymodal.base.progress import say
 from polymodal.base.version import versions
 from polymodal.data.features import open_features, write_features
@@ -39,12 +40,13 @@ def train(
     parts: Mapping[str, Path] | None = None,
     skip_bad: bool = False,
     opening: Callable[..., Mapping[str, Dataset]] | None = None,
+    wait: bool = False,
 ) -> dict[str, Any]:
     """Train a system and leave a run; a run that is finished is left as it is. Gives its metrics.
 
     A later phase starts from the run of an earlier one, `init`, or takes `parts` of its model from
     runs that were trained for them. `opening` stands for `open_data`, where somebody keeps data open
-    for several runs.
+    for several runs. A run that another process trains is refused, or waited for with `wait`.
     """
     here = Run(Path(run))
     settings = {
@@ -58,38 +60,45 @@ def train(
     }
     if parts:
         settings["parts"] = {part: str(other) for part, other in parts.items()}
-    here.begin(settings, OPERATIONAL)
-    if here.finished:
-        say(f"{run} is finished already; its scores are in {run}/metrics.json.")
-        return here.metrics
-    splits = (opening or open_data)(data, features=features, skip_bad=skip_bad)
-    learned_from = "trainval" if training.final else "train"
+    with writing(here.folder, wait=wait):
+        here.begin(settings, OPERATIONAL)
+        if here.finished:
+            say(f"{run} is finished already; its scores are in {run}/metrics.json.")
+            return here.metrics
+        splits = (opening or open_data)(data, features=features, skip_bad=skip_bad)
+        learned_from = "trainval" if training.final else "train"
+        check_splits(data, splits, learned_from)
+        if training.record and not on_gpu(training.accelerator):
+            say("--record does nothing here: it needs a GPU, and this training has none.")
+        system = prepare(name, model, training, splits[learned_from], here, init, parts)
+        system.check({name: split for name, split in splits.items() if name != learned_from})
+        curves = fit(
+            system,
+            examples_on(system, splits[learned_from], training),
+            training,
+            here.folder,
+            validate=lambda: system.validate(splits["val"]),
+            keep=lambda: here.keep(system),
+            say=say,
+        )
+        return conclude(here, system, splits, settings, curves)
+
+
+def check_splits(data: str, splits: Mapping[str, Dataset], learned_from: str) -> None:
+    """Refuse data without a split to learn from or one to select on."""
+    final = learned_from == "trainval"
     for needed in (learned_from, "val"):
         if needed not in splits:
             raise PolymodalError(
                 f"{data} has no split {needed!r}, only {', '.join(splits)}: "
                 "training needs one to learn from and one to select on"
-                + (", and --final both together." if training.final else ".")
+                + (", and --final both together." if final else ".")
                 + (
                     " Give data that have it, such as birds or cub:PATH, or leave out --final."
                     if needed == "trainval"
                     else ""
                 )
             )
-    if training.record and not on_gpu(training.accelerator):
-        say("--record does nothing here: it needs a GPU, and this training has none.")
-    system = prepare(name, model, training, splits[learned_from], here, init, parts)
-    system.check({name: split for name, split in splits.items() if name != learned_from})
-    curves = fit(
-        system,
-        examples_on(system, splits[learned_from], training),
-        training,
-        here.folder,
-        validate=lambda: system.validate(splits["val"]),
-        keep=lambda: here.keep(system),
-        say=say,
-    )
-    return conclude(here, system, splits, settings, curves)
 
 
 def open_data(
@@ -109,6 +118,7 @@ def compute_features(
     batch_size: int = 32,
     device: str = "cpu",
     skip_bad: bool = False,
+    wait: bool = False,
 ) -> None:
     """Run a frozen image encoder once over every split of a dataset."""
     if batch_size < 1:
@@ -124,7 +134,7 @@ def compute_features(
         batch = torch.from_numpy(pictures).permute(0, 3, 1, 2).to(place)
         return network(batch).cpu().numpy()
 
-    write_features(splits, extract, out, encoder, batch_size=batch_size)
+    write_features(splits, extract, out, encoder, batch_size=batch_size, wait=wait)
     say(f"Features of {sum(map(len, splits.values()))} images are in {out}.")
 
 

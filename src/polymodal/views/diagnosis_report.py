@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from polymodal.base import files
+from polymodal.base.locks import writing
 from polymodal.diagnosis import diagnosing
 from polymodal.diagnosis.comparison import Comparison
 from polymodal.diagnosis.diagnosing import Diagnosis
@@ -23,12 +24,13 @@ class DiagnosisReport(Diagnosis):
     def write(self, folder: Path | str) -> None:
         """Write diagnosis.json, report.html and, where heatmaps were drawn, heatmaps.png."""
         folder = Path(folder)
-        files.write_json(folder / "diagnosis.json", self.to_json())
-        if self.sheet:
-            files.write_bytes(folder / "heatmaps.png", self.sheet)
-        else:  # those of an earlier diagnosis are not of this one
-            (folder / "heatmaps.png").unlink(missing_ok=True)
-        write_diagnosis(folder / "report.html", self, self.sheet)
+        with writing(folder, wait=True):
+            files.write_json(folder / "diagnosis.json", self.to_json())
+            if self.sheet:
+                files.write_bytes(folder / "heatmaps.png", self.sheet)
+            else:  # those of an earlier diagnosis are not of this one
+                (folder / "heatmaps.png").unlink(missing_ok=True)
+            write_diagnosis(folder / "report.html", self, self.sheet)
 
 
 @wraps(diagnosing.diagnose)
@@ -40,5 +42,6 @@ def diagnose(*encoder_and_data: Any, **how: Any) -> DiagnosisReport:
 def write_compared(found: Comparison, folder: Path | str) -> None:
     """Write comparison.json and comparison.html."""
     folder = Path(folder)
-    files.write_json(folder / "comparison.json", found.to_json())
-    write_comparison(folder / "comparison.html", found)
+    with writing(folder, wait=True):
+        files.write_json(folder / "comparison.json", found.to_json())
+        write_comparison(folder / "comparison.html", found)

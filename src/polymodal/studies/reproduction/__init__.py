@@ -55,7 +55,7 @@ def reproduce(name: str, options: Options) -> Results:
     labels = {task.recipe.label for task in tasks}
     path = options.out or folder / f"{name}.json"
     partial = bool(options.rows) or options.missing
-    earlier = read(path) if partial and path.exists() else None
+    earlier = read(path) if path.exists() else None
     if options.missing and earlier:
         count, tasks = len(tasks), lacking(tasks, earlier, study)
         say(f"Of the {count} rows asked for, {path} lacks {len(tasks)}.")

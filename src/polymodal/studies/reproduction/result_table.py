@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from polymodal.base.locks import updating
 from polymodal.runs import jobs
 from polymodal.studies.reproduction.joining import common, joined, with_other_studies
 from polymodal.studies.reproduction.measuring import MeasuredRow
-from polymodal.studies.result_files import Results, write
+from polymodal.studies.result_files import Results, read, write
 from polymodal.studies.study import SMALL, Study
 
 
@@ -24,30 +25,46 @@ class ResultTable:
     """Whether only some rows are run: then the file is written after each, so that a command that is
     killed leaves the rows that it has."""
     earlier: Results | None = None
+    """The result file as it was before."""
     rows: list[MeasuredRow] = field(default_factory=list)
 
     def add(self, row: MeasuredRow) -> None:
         """Add a row."""
         self.rows.append(row)
         if self.partial:
-            write(self.path, self.results())
+            with updating(self.path):
+                write(self.path, self.results())
 
     def results(self) -> Results:
         """The table with these rows, without its conclusion."""
-        results = collect(self.name, self.rows) if self.rows or not self.earlier else self.earlier
-        if self.earlier and self.rows:
-            results = joined(self.earlier, results, self.order)
+        others = self.others()
+        results = collect(self.name, self.rows) if self.rows or not others else others
+        if others and self.rows:
+            results = joined(others, results, self.order)
         sources = self.study.measuring.from_studies
         return with_paper(with_other_studies(results, sources, self.path.parent), self.study)
+
+    def others(self) -> Results | None:
+        """The rows of the result file that are kept: all if only some rows are run, otherwise those that
+        another command has written meanwhile."""
+        if not self.path.exists():
+            return None
+        there = read(self.path)
+        if self.partial:
+            return there
+        before = self.earlier.rows if self.earlier else []
+        rows = [row for row in there.rows if row not in before]
+        return replace(there, rows=rows) if rows else None
 
     def conclude(self, rows: Sequence[MeasuredRow]) -> Results:
         """Write the table of these rows, with what is computed from all of them together."""
         self.rows = list(rows)
-        results = self.results()
-        conclusion = self.study.measuring.conclusion
-        if conclusion:
-            results = replace(results, findings=conclusion(results.rows, self.path))
-        write(self.path, results)
+        with updating(self.path):
+            results = self.results()
+            conclusion = self.study.measuring.conclusion
+            if conclusion:
+                results = replace(results, findings=conclusion(results.rows, self.path))
+            write(self.path, results)
         return results
 
 

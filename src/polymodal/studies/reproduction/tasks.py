@@ -55,6 +55,7 @@ def train(task: Task, recipe: Recipe) -> Path:
         parts={part: train(with_first_seed(task), phase) for part, phase in recipe.parts},
         run=run,
         opening=cached_splits,
+        wait=True,
     )
     Run(run).tidy()
     gc.collect()  # trainer and system refer to each other, and hold memory on the device
@@ -132,4 +133,5 @@ def features_folder(task: Task, encoder: str) -> Path:
 def compute_features(task: Task, encoder: str) -> None:
     """Compute the features of a task's data once for all rows."""
     device = "cuda" if on_gpu(task.accelerator) else "cpu"
-    jobs.compute_features(task.data, features_folder(task, encoder), encoder, device=device)
+    out = features_folder(task, encoder)
+    jobs.compute_features(task.data, out, encoder, device=device, wait=True)

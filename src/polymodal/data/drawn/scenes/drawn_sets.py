@@ -17,6 +17,7 @@ import numpy as np
 
 from polymodal.base import files
 from polymodal.base.errors import PolymodalError
+from polymodal.base.locks import is_empty, writing
 from polymodal.base.progress import progress_bar
 from polymodal.data.drawn.scenes.world import World, named
 from polymodal.data.records import Dataset
@@ -30,13 +31,20 @@ BLOCK = 50
 SPEC, MANIFEST = "spec.json", "manifest.json"
 
 
-def draw(world: World, folder: Path, progress: bool = True) -> None:
+def draw(world: World, folder: Path, progress: bool = True, *, wait: bool = False) -> None:
     """Draw a world into a folder; whole shards that are there already are kept.
 
-    A stopped draw goes on at the first shard that is missing or damaged.
+    A stopped draw goes on at the first shard that is missing or damaged. A folder that another process
+    draws into is refused, or waited for with `wait`.
     """
     folder = Path(folder)
-    _claim(world, folder)
+    with writing(folder, wait=wait):
+        _claim(world, folder)
+        _draw(world, folder, progress)
+
+
+def _draw(world: World, folder: Path, progress: bool) -> None:
+    """Draw the shards that are missing or damaged, and write the manifest last."""
     hashes: dict[str, str] = {}
     shard = max(min(SHARD, BYTES // (3 * world.size * world.size)), 1)
     count = sum(map(len, world.items.values()))
@@ -86,7 +94,7 @@ def open_world(
     world = named(name, **options)
     folder = files.cache_folder() / "worlds" / world.fingerprint
     if not (folder / MANIFEST).is_file():
-        draw(world, folder, progress)
+        draw(world, folder, progress, wait=True)
     return open_drawn(folder, check)
 
 
@@ -139,7 +147,7 @@ def _claim(world: World, folder: Path) -> None:
                 "Draw into an empty folder, or delete this one."
             )
         return
-    if folder.is_dir() and any(entry.suffix != ".part" for entry in folder.iterdir()):
+    if not is_empty(folder):
         raise PolymodalError(
             f"{folder} is not empty and holds no drawn world. Draw into an empty folder."
         )
