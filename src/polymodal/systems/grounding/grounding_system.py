@@ -1,0 +1,249 @@
+"""The model of grounding in training and in evaluation."""
+
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from polymodal.base.errors import PolymodalError
+from polymodal.data.caption_tokens import CaptionTokens
+from polymodal.data.records import Dataset
+from polymodal.maths.boxes import areas
+from polymodal.nn.image_encoders import Standardised
+from polymodal.nn.language_models import LanguageModel
+from polymodal.nn.word_region_attention import (
+    Regions,
+    WordRegionAttention,
+    Words,
+    across,
+    within,
+)
+from polymodal.systems.grounding.grounding_batches import GroundingBatch, GroundingExamples
+from polymodal.systems.grounding.grounding_losses import image_loss, word_loss
+from polymodal.systems.grounding.grounding_scores import all_scores, selection_scores
+from polymodal.systems.grounding.negatives import Negatives, make_negatives
+from polymodal.systems.grounding.phrases import Phrases
+from polymodal.systems.grounding.region_columns import with_regions
+from polymodal.systems.grounding.split_attention import (
+    BLOCK,
+    Prepared,
+    mean_bound,
+    of_owners,
+    prepare,
+)
+from polymodal.systems.grounding.substitutes import chosen_nouns, random_words, substituted
+from polymodal.training.system import Scores, System
+
+
+class Grounding(System):
+    """Word–region attention over a language model's words and an image's proposals."""
+
+    trained_words: Tensor
+    """Whether the language model was trained before, and is used as it is."""
+
+    def __init__(
+        self,
+        *,
+        config: Any,
+        learned: dict[str, Any],
+        words: LanguageModel,
+        attention: WordRegionAttention,
+    ) -> None:
+        super().__init__()
+        self.config, self.learned = config, learned
+        self.monitor = config.select
+        self.words, self.attention = words, attention
+        self.standardised = Standardised(torch.nn.Identity(), learned["region_width"])
+        self.register_buffer("trained_words", torch.tensor(False))
+        self.latest: tuple[str, Prepared] | None = None
+
+    # Before training
+
+    def start(self, train: Dataset) -> None:
+        """Take the language model's weights, and the moments of the regions' features."""
+        if "source" in self.learned["words"] and not self.config.random_words:
+            self.words.load_pretrained()
+            self.freeze_words()
+        features = with_regions(train, self.learned["regions"]).column("proposal_features")
+        self.standardised.fit(torch.tensor(features.mean), torch.tensor(features.std))
+
+    def take(self, part: str, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
+        """Take the language model of a run of `mlm` that read the same words; it stays as it is."""
+        if part == "words":
+            if learned.get("words") != self.learned["words"]:
+                raise PolymodalError(
+                    "--parts words names a run whose language model has other words or another shape. "
+                    "Train it on the same data, with the same settings of the language model."
+                )
+            weights = {name.removeprefix("words."): value for name, value in weights.items()}
+        super().take(part, weights, learned)
+        if part == "words":
+            self.freeze_words()
+
+    def freeze_words(self) -> None:
+        """Keep a trained language model as it is."""
+        self.words.freeze()
+        self.trained_words.fill_(True)
+
+    def examples(self, dataset: Dataset) -> GroundingExamples:
+        split = prepare(dataset, self.learned)
+        return GroundingExamples(
+            split.dataset, split.captions, split.owner, self.negatives(split.captions)
+        )
+
+    @property
+    def kind_of_negatives(self) -> str:
+        """The negative captions that it is trained with."""
+        if self.config.negatives != "auto":
+            return str(self.config.negatives)
+        return "reranked" if self.trained_words else "none"
+
+    def negatives(self, captions: CaptionTokens) -> Negatives | None:
+        """Substitutes for the nouns of captions, where a language model is to find them (002, §2.4)."""
+        kind = self.kind_of_negatives
+        if kind in ("none", "random"):
+            return None
+        if not self.trained_words:
+            raise PolymodalError(
+                f"--negatives {kind} needs a trained language model. Train one (polymodal train mlm "
+                "--data DATA --run runs/words) and give it as --parts words=runs/words, name one as "
+                "--words, or choose --negatives none."
+            )
+        return make_negatives(
+            self.words,
+            captions,
+            rerank=kind == "reranked",
+            candidates=self.config.candidates,
+            kept=self.config.kept,
+        )
+
+    # Training
+
+    def training_step(self, batch: GroundingBatch, batch_idx: int) -> dict[str, Tensor]:
+        """L_img over nouns and adjectives, and L_lang over one noun a caption (002, eq. 8, 9)."""
+        regions = self.regions_of(batch.features, batch.boxes)
+        states = self.words.states(batch.tokens, batch.lengths)
+        pair, place = (batch.kinds > 0).nonzero(as_tuple=True)
+        false = substituted(self.words, batch, states)
+        every = [states[pair, place], *([false.states.flatten(0, 1)] if false else [])]
+        words = self.attention.words(torch.cat(every))
+        n = len(pair)
+        scores, _ = across(Words(words.query[:n], words.value[:n]), regions)
+        loss = image_loss(scores, pair, batch.owner).sum() / len(batch)
+        weight = self.config.word_weight
+        if false:
+            shape = false.there.shape
+            query, value = (x[n:].unflatten(0, shape) for x in (words.query, words.value))
+            fits, _ = within(Words(query, value), regions)
+            loss = loss + weight * word_loss(fits, false.there)
+        elif self.kind_of_negatives == "random":
+            noun = chosen_nouns(batch.kinds, pair, place)
+            others = random_words(scores, noun, batch.owner, self.config.kept)
+            loss = loss + weight * word_loss(*others)
+        return {"loss": loss, "shown": loss.detach()}
+
+    def regions_of(
+        self, features: Float[Tensor, "b r f"], boxes: Float[Tensor, "b r 4"]
+    ) -> Regions:
+        """Keys and values of proposals."""
+        return self.attention.regions(self.standardised(features.float()), areas(boxes) > 0)
+
+    def configure_optimizers(self) -> Any:
+        moving = [p for p in self.parameters() if p.requires_grad]
+        return torch.optim.Adam(moving, lr=self.config.lr)
+
+    # Scores
+
+    def validate(self, dataset: Dataset) -> Scores:
+        """The bound on held-out data and, where phrases have boxes, recalls and pointing accuracy."""
+        split = self.prepared(dataset)
+        if split.phrases is None and self.config.select == "bound":
+            return {"bound": self.attend(split)[0]}
+        return self.scored(split, selection_scores)
+
+    def evaluate(self, dataset: Dataset) -> Scores:
+        """What `validate` gives; scores by type of phrase and with the union of true boxes; what needs no
+        model; and how well the entropy of attention predicts errors."""
+        return self.scored(self.prepared(dataset), all_scores)
+
+    def scored(self, split: Prepared, score: Any) -> Scores:
+        """The bound, and the scores of phrases."""
+        if split.phrases is None:
+            raise PolymodalError(
+                "These data do not say where anything is, so grounding cannot be scored on them. Give "
+                "data with boxes, such as scenes or flickr30k:PATH, or train with --select bound."
+            )
+        bound, attention = self.attend(split)
+        proposals = split.proposals()[split.owner[split.phrases.caption]]
+        return {"bound": bound, **score(split.phrases, attention, proposals)}
+
+    def prepared(self, dataset: Dataset) -> Prepared:
+        """A split as it is needed for scores; the latest is kept for the next validation."""
+        key = dataset.fingerprint
+        if self.latest is None or self.latest[0] != key:
+            self.latest = key, prepare(dataset, self.learned)
+        return self.latest[1]
+
+    @torch.no_grad()
+    def attend(self, split: Prepared) -> tuple[float, Float[Tensor, "p r"]]:
+        """The bound on a split, and what each phrase attends to: of its tokens, the most (002, §2.5)."""
+        self.eval()
+        losses, found = [], []
+        images = min(BLOCK, len(split.dataset))
+        for block, rows in split.blocks():
+            features, boxes = (
+                split.batch(name, block).to(self.device)
+                for name in ("proposal_features", "proposals")
+            )
+            regions = self.regions_of(features, boxes)
+            owner = (split.owner[rows] - block.start).to(self.device)
+            kinds = split.captions.kinds[rows].to(self.device)
+            words = self.words_of(split.captions, rows)
+            pair, place = (kinds > 0).nonzero(as_tuple=True)
+            if len(block) == images:  # fewer images would be told apart too easily
+                said = Words(words.query[pair, place], words.value[pair, place])
+                known = torch.arange(len(block), device=self.device)
+                losses.append(image_loss(across(said, regions)[0], owner[pair], known).cpu())
+            if split.phrases is not None:
+                _, logits = within(words, of_owners(regions, owner))
+                attention = logits.softmax(-1).cpu()
+                found.append(self.of_phrases(attention, split.phrases, split.captions, rows))
+        return mean_bound(losses, images), torch.cat(found) if found else torch.empty(0, 0)
+
+    def words_of(self, captions: CaptionTokens, rows: slice) -> Words:
+        """Queries and values of all tokens of some captions."""
+        tokens, lengths = captions.tokens[rows], captions.lengths[rows]
+        states = self.words.states(tokens.to(self.device), lengths.to(self.device))
+        words = self.attention.words(states.flatten(0, 1))
+        shape = states.shape[:2]
+        return Words(words.query.unflatten(0, shape), words.value.unflatten(0, shape))
+
+    def of_phrases(
+        self,
+        attention: Float[Tensor, "c t r"],
+        phrases: Phrases,
+        captions: CaptionTokens,
+        rows: slice,
+    ) -> Float[Tensor, "p r"]:
+        """The attention of the phrases of some captions: of their tokens', the greatest."""
+        mine = (phrases.caption >= rows.start) & (phrases.caption < rows.stop)
+        caption = phrases.caption[mine]
+        tokens = self.telling(phrases.tokens[mine], captions.kinds[caption])
+        return attention[caption - rows.start].masked_fill(~tokens[..., None], 0.0).amax(1)
+
+    def telling(self, tokens: Tensor, kinds: Tensor) -> Tensor:
+        """The tokens of phrases that count: all, or those of nouns and adjectives where there are some."""
+        if self.config.phrase == "all":
+            return tokens
+        content = tokens & (kinds > 0)
+        return torch.where(content.any(1, keepdim=True), content, tokens)
+
+    def protocol(self) -> dict[str, Any]:
+        return {
+            "overlap": "IoU of 0.5 or more with any true box; _union: with the box around them",
+            "phrase": f"maximum over {self.config.phrase} tokens",
+            "proposals": self.learned["regions"],
+            "negatives": self.kind_of_negatives,
+            "ties": "against the model",
+        }
