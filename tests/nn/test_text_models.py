@@ -26,8 +26,7 @@ def folders(tmp_path_factory):
 
 
 def read(description, texts):
-    names = ("tokenizer", "pad", "longest", "whole")
-    return Tokens(**{name: description[name] for name in names}).encode_batch(texts)
+    return Tokens.of(description).encode_batch(texts)
 
 
 def loaded(description):

@@ -28,6 +28,8 @@ KNOWN: Mapping[str, str] = {
     "group": "whom the item is of, such as a patient: no group is in two splits",
     "parts": "each part's x and y in sides of the picture, and 1 where it is seen",
     "features": "the image as a vector that an encoder computed",
+    "proposals": "boxes where something may be, those of no area filling up the rows",
+    "proposal_features": "each proposal as a vector that an encoder computed",
     "file": "where the picture's file is",
     "true_texts": "all texts in words of a fixed list that are true of the image",
     "places": "where the objects of each true text are, in sides of the picture",
@@ -41,6 +43,8 @@ GIVEN_BY: Mapping[str, str] = {
     "label": "birds, which is drawn, or for instance cub:PATH,splits=PATH",
     "parts": "birds, which is drawn, or for instance cub:PATH,splits=PATH",
     "features": "any data with --features",
+    "proposals": "any data with --regions, a folder that `polymodal regions` wrote",
+    "proposal_features": "any data with --regions, a folder that `polymodal regions` wrote",
 }
 """Data that have it."""
 

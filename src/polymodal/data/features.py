@@ -7,20 +7,20 @@ and deviation of the training rows), `ids.json` for other programs, and, written
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Float32, UInt8
+from jaxtyping import Float, UInt8
 
 from polymodal.base import files
 from polymodal.base.errors import PolymodalError
 from polymodal.base.locks import writing
 from polymodal.base.progress import progress_bar
-from polymodal.data.columns import Stored
 from polymodal.data.records import Dataset
+from polymodal.data.vectors import Measured, as_kept, kept_type, moments
 
 Extract = Callable[[UInt8[np.ndarray, "b h w 3"]], Float[np.ndarray, "b d"]]
 
@@ -30,39 +30,11 @@ _ROWS = 512
 
 
 @dataclass(frozen=True, eq=False)
-class Features(Stored):
+class Features(Measured):
     """Each image as a vector: the column 'features'."""
 
     encoder: str = field(kw_only=True)
     """What computed them."""
-    statistics: Float32[np.ndarray, "2 d"] | None = field(default=None, repr=False, kw_only=True)
-
-    def batch(self, rows: Sequence[int]) -> Float32[np.ndarray, "b d"]:
-        """The features of some images, as they were computed."""
-        return super().batch(rows).astype(np.float32, copy=False)
-
-    @property
-    def dim(self) -> int:
-        """The width of a vector."""
-        return int(self.values.shape[1])
-
-    @property
-    def mean(self) -> Float32[np.ndarray, " d"]:
-        """The mean vector of the training split."""
-        return self._moments()[0]
-
-    @property
-    def std(self) -> Float32[np.ndarray, " d"]:
-        """Each feature's deviation over the training split; 1 where it never varies."""
-        return self._moments()[1]
-
-    def _moments(self) -> Float32[np.ndarray, "2 d"]:
-        if self.statistics is None:
-            raise PolymodalError(
-                "These features have no training split, so no mean and deviation are known. "
-                "Compute them again with the train split among them."
-            )
-        return self.statistics
 
 
 def write_features(
@@ -90,8 +62,7 @@ def write_features(
         progress: show a bar.
         wait: wait for another process that writes the folder; otherwise it is refused.
     """
-    if dtype not in ("float16", "float32"):
-        raise PolymodalError(f"Features are float16 or float32, not {dtype!r}.")
+    kind = kept_type(dtype)
     folder = Path(folder)
     plan = {
         "format": _FORMAT,
@@ -101,7 +72,7 @@ def write_features(
     }
     with writing(folder, wait=wait):
         if not _is_there(folder, plan):
-            _write(splits, extract, folder, plan, batch_size, progress)
+            _write(splits, extract, folder, plan, kind, batch_size, progress)
 
 
 def _is_there(folder: Path, plan: dict[str, Any]) -> bool:
@@ -122,18 +93,20 @@ def _write(
     extract: Extract,
     folder: Path,
     plan: dict[str, Any],
+    kind: np.dtype[Any],
     batch_size: int,
     progress: bool,
 ) -> None:
     """Compute what is not there yet, join its parts, and write the manifest last."""
     parts = folder / f"parts-{files.fingerprint(plan)}"
-    _extract(splits, extract, parts, batch_size, np.dtype(plan["dtype"]), progress)
+    _extract(splits, extract, parts, batch_size, kind, progress)
     dim = {name: _join(parts, name, len(split), folder) for name, split in splits.items()}
     if len(set(dim.values())) > 1:
         raise PolymodalError(f"{folder}: the widths of the splits differ: {dim}. Start again.")
     if "train" in splits:
         with files.atomic(folder / "statistics.npy") as file:
-            np.save(file, _statistics(np.load(folder / "train.npy", mmap_mode="r")))
+            rows = np.load(folder / "train.npy", mmap_mode="r")
+            np.save(file, moments(lambda: _blocks(rows)))
     files.write_json(folder / "ids.json", {name: list(s.ids) for name, s in splits.items()})
     files.write_json(folder / "manifest.json", {**plan, "dim": max(dim.values(), default=0)})
     shutil.rmtree(parts)
@@ -227,15 +200,7 @@ def _rows(found: Any, indices: range, name: str, dtype: np.dtype[Any]) -> np.nda
             f"The encoder should give floats of shape [{len(indices)}, d], one row an image, "
             f"but gave {rows.dtype} of shape {list(rows.shape)}. Pool its output."
         )
-    with np.errstate(over="ignore"):
-        rows = rows.astype(dtype)
-    bad = np.flatnonzero(~np.isfinite(rows).all(1))
-    if len(bad):
-        raise PolymodalError(
-            f"The features of image {indices[int(bad[0])]} of {name!r} are not finite in "
-            f"{dtype.name}. Check the encoder, or keep the features as float32."
-        )
-    return rows
+    return as_kept(rows, dtype, indices, repr(name))
 
 
 def _part(parts: Path, name: str, start: int) -> Path:
@@ -260,14 +225,6 @@ def _join(parts: Path, name: str, count: int, folder: Path) -> int:
                 )
             file.write(block.tobytes())
     return int(first.shape[1])
-
-
-def _statistics(rows: np.ndarray) -> Float32[np.ndarray, "2 d"]:
-    """Mean and deviation of each column, in two passes of float64."""
-    mean = sum(block.sum(0) for block in _blocks(rows)) / len(rows)
-    variance = sum(np.square(block - mean).sum(0) for block in _blocks(rows)) / len(rows)
-    std = np.sqrt(variance)
-    return np.stack([mean, np.where(std > 1e-6, std, 1.0)]).astype(np.float32)
 
 
 def _blocks(rows: np.ndarray) -> Iterator[np.ndarray]:

@@ -1,6 +1,6 @@
 """Tokens of a pretrained tokenizer: what `Vocabulary` is to our own text encoder, to a text model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,11 @@ class Tokens:
     whole: bool = False
     """Always pad to the longest and count the padding as text, as SigLIP was trained."""
 
+    @classmethod
+    def of(cls, description: Mapping[str, Any]) -> "Tokens":
+        """Those of a text model, by its description."""
+        return cls(**{name: description[name] for name in cls.__dataclass_fields__})
+
     @cached_property
     def _encoder(self) -> Any:
         from tokenizers import Tokenizer
@@ -31,14 +36,29 @@ class Tokens:
         encoder.enable_truncation(self.longest)
         return encoder
 
+    def read(self, texts: Sequence[str]) -> list[Any]:
+        """Each text's tokens as `tokenizers` has them, with their places in it."""
+        found: list[Any] = self._encoder.encode_batch(list(texts))
+        return found
+
     def encode_batch(
         self, texts: Sequence[str]
     ) -> "tuple[Int64[Tensor, 'b t'], Int64[Tensor, ' b']]":
         """Encode several texts, padded to the longest, and their lengths, of one token at least."""
+        return self.padded(self.read(texts))
+
+    def padded(self, read: Sequence[Any]) -> "tuple[Int64[Tensor, 'b t'], Int64[Tensor, ' b']]":
+        """What was read as tokens and lengths."""
         import torch
 
-        rows = [found.ids for found in self._encoder.encode_batch(list(texts))]
-        lengths = [self.longest if self.whole else max(len(row), 1) for row in rows]
+        lengths = [self.longest if self.whole else max(len(found), 1) for found in read]
         wide = max(lengths, default=0)
-        tokens = torch.tensor([row + [self.pad] * (wide - len(row)) for row in rows])
-        return tokens.long().reshape(len(rows), wide), torch.tensor(lengths).long()
+        return table([found.ids for found in read], wide, self.pad), torch.tensor(lengths).long()
+
+
+def table(rows: Sequence[Sequence[int]], wide: int, fill: int) -> "Int64[Tensor, 'b t']":
+    """Rows of numbers, filled up to one width."""
+    import torch
+
+    filled = [[*row, *[fill] * (wide - len(row))] for row in rows]
+    return torch.tensor(filled).long().reshape(len(rows), wide)

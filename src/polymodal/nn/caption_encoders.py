@@ -6,8 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from polymodal.base.errors import PolymodalError
-from polymodal.nn.pretrained import take_weights
+from polymodal.nn.language_models import LanguageModel
 
 
 class GRUEncoder(nn.Module):
@@ -30,7 +29,7 @@ class GRUEncoder(nn.Module):
         return states.gather(1, last).squeeze(1)
 
 
-class FrozenText(nn.Module):
+class FrozenText(LanguageModel):
     """A text model of transformers that is used as it is: no gradients, no dropout.
 
     The encoding is the pooled output of a text tower that has one (CLIP, SigLIP), which was trained
@@ -38,86 +37,16 @@ class FrozenText(nn.Module):
     """
 
     def __init__(self, description: dict[str, Any]) -> None:
-        from transformers import AutoConfig
+        super().__init__(description)
+        self.freeze()
+        self.pooled: bool = self.model.config.model_type.endswith("_text_model")
 
-        super().__init__()
-        config = AutoConfig.for_model(**description["config"])
-        self.model = text_model(config).requires_grad_(False).eval()
-        self.source: str = description["source"]
-        self.dim = int(config.hidden_size)
-        self.pooled: bool = config.model_type.endswith("_text_model")
-
-    def load_pretrained(self) -> None:
-        """Take the weights that the model was described from."""
-        take_weights(self.model, self.source)
-
-    def train(self, mode: bool = True) -> "FrozenText":
-        super().train(mode)
-        self.model.eval()
-        return self
-
-    @torch.no_grad()
     def forward(
         self, tokens: Int[Tensor, "b t"], lengths: Int[Tensor, " b"]
     ) -> Float[Tensor, "b d"]:
-        there = torch.arange(tokens.shape[1], device=tokens.device) < lengths[:, None]
-        states = self.model(input_ids=tokens, attention_mask=there.long())
+        output = self.read(tokens, lengths)
         if self.pooled:
-            return states.pooler_output
+            return output.pooler_output
+        there = torch.arange(tokens.shape[1], device=tokens.device) < lengths[:, None]
         weight = there[:, :, None] / lengths[:, None, None]
-        return (states.last_hidden_state * weight).sum(1)
-
-
-def text_model(config: Any) -> Any:
-    """The text model of a configuration, with weights at random."""
-    import transformers
-
-    towers = {"siglip_text_model": "SiglipTextModel", "siglip2_text_model": "Siglip2TextModel"}
-    if config.model_type in towers:  # which AutoModel does not know
-        return getattr(transformers, towers[config.model_type])(config).float()
-    return transformers.AutoModel.from_config(config, dtype=torch.float32)
-
-
-def describe_text_model(source: str) -> dict[str, Any]:
-    """What is needed to build the text model at a hub id or folder again without it, but its weights."""
-    from transformers import AutoConfig, AutoTokenizer
-
-    try:
-        config = AutoConfig.from_pretrained(source)
-    except (OSError, ValueError) as error:
-        raise PolymodalError(
-            f"No text model could be opened at {source!r}: {error}\n"
-            "Give a hub id that can be reached, or a folder with config.json, model.safetensors and "
-            "tokenizer.json."
-        ) from error
-    config = getattr(config, "text_config", config)
-    if config.is_encoder_decoder or not hasattr(config, "vocab_size"):
-        raise PolymodalError(
-            f"{source!r} is a {config.model_type}, which does not encode texts alone. Give the "
-            "text tower of CLIP or SigLIP, or an encoder such as BERT or MiniLM."
-        )
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(source)
-        written = tokenizer.backend_tokenizer.to_str()
-    except (OSError, ValueError, ImportError, AttributeError) as error:
-        raise no_tokenizer(source, str(error).splitlines()[0]) from error
-    # without its files transformers makes an empty tokenizer, to which all words are unknown
-    if not config.vocab_size / 2 <= len(tokenizer) <= config.vocab_size:
-        reason = f"there is one of {len(tokenizer)} tokens for a model of {config.vocab_size}"
-        raise no_tokenizer(source, reason)
-    return {
-        "source": source,
-        "config": config.to_dict(),
-        "tokenizer": written,
-        "pad": tokenizer.pad_token_id or 0,
-        "longest": min(tokenizer.model_max_length, config.max_position_embeddings),
-        "whole": config.model_type.startswith("siglip"),
-    }
-
-
-def no_tokenizer(source: str, reason: str) -> PolymodalError:
-    """Say what a text model lacks."""
-    return PolymodalError(
-        f"{source!r} has no tokenizer of its own that could be opened: {reason}.\n"
-        "A text model needs its tokenizer.json and tokenizer_config.json beside its weights."
-    )
+        return (output.last_hidden_state * weight).sum(1)

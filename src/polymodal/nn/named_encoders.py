@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from polymodal.base.errors import PolymodalError, unknown
-from polymodal.nn.caption_encoders import FrozenText, describe_text_model
+from polymodal.nn.caption_encoders import FrozenText
 from polymodal.nn.efficientnet import EfficientNetLite0
 from polymodal.nn.image_encoders import (
     Backbone,
@@ -20,6 +20,7 @@ from polymodal.nn.image_encoders import (
     describe_backbone,
 )
 from polymodal.nn.pretrained import one_tower
+from polymodal.nn.text_models import describe_text_model
 
 ANY_SIZE = ("dinov2", "dinov2_with_registers", "dinov3_vit")
 """Models whose places are interpolated: they take pictures of any whole number of patches."""

@@ -1,8 +1,12 @@
-"""Weights of transformers models, by hub id or folder."""
+"""Weights of transformers models, by hub id or folder, and of a part of a run's model."""
 
 import contextlib
+import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+
+from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
 
@@ -35,3 +39,36 @@ def one_tower() -> Iterator[None]:
         logging.set_verbosity(level)
         if bars:
             logging.enable_progress_bar()
+
+
+def is_run(source: str) -> bool:
+    """Whether this is the folder of a run."""
+    return (Path(source) / "learned.json").is_file()
+
+
+def learned_by_run(run: str, part: str) -> dict[str, Any]:
+    """The description of a part of a run's model."""
+    learned = json.loads((Path(run) / "learned.json").read_text("utf-8"))
+    if part not in learned:
+        raise PolymodalError(
+            f"{run} is a run whose model has no part {part!r}, only {', '.join(learned)}. Give a run of "
+            "`polymodal train mlm`, or a transformers model by hub id or folder."
+        )
+    found: dict[str, Any] = learned[part]
+    return found
+
+
+def weights_of_run(run: str, part: str) -> dict[str, Tensor]:
+    """The best weights of a part of a run's model."""
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    path, start = Path(run) / "model.safetensors", f"{part}."
+    try:
+        weights = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise PolymodalError(
+            f"{path} has no weights that could be loaded ({error}). Give the run's `polymodal train` "
+            "command again to finish it."
+        ) from error
+    return {k.removeprefix(start): v for k, v in weights.items() if k.startswith(start)}

@@ -154,8 +154,7 @@ def reader(learned: dict[str, Any]) -> Vocabulary | Tokens:
     """What turns captions into the numbers that the caption encoder takes."""
     if "text_encoder" not in learned:
         return Vocabulary(tuple(learned["vocabulary"]))
-    described = learned["text_encoder"]
-    return Tokens(**{name: described[name] for name in ("tokenizer", "pad", "longest", "whole")})
+    return Tokens.of(learned["text_encoder"])
 
 
 def image_part(config: Settings, learned: dict[str, Any]) -> nn.Module:

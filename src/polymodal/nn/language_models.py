@@ -1,0 +1,172 @@
+"""Language models: tokens in, a state a token out, and which words could stand there."""
+
+import contextlib
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from polymodal.base.errors import PolymodalError
+from polymodal.data.word_tokenizer import SPECIAL, word_tokenizer
+from polymodal.nn.pretrained import is_run, learned_by_run, take_weights, weights_of_run
+from polymodal.nn.text_models import described, open_text_model, text_model
+
+LONGEST = 128
+"""The most tokens that our own small model reads."""
+
+
+class LanguageModel(nn.Module):
+    """A text model of transformers by its description, with a masked-language-model head if it has one."""
+
+    def __init__(self, description: dict[str, Any]) -> None:
+        from transformers import AutoConfig, AutoModelForMaskedLM
+
+        super().__init__()
+        config = AutoConfig.for_model(**description["config"])
+        self.description, self.frozen = description, False
+        self.head = description.get("head") is not None
+        if self.head:
+            self.model = AutoModelForMaskedLM.from_config(config, dtype=torch.float32)
+        else:
+            self.model = text_model(config)
+        self.dim = int(config.hidden_size)
+
+    def load_pretrained(self) -> None:
+        """Take the weights that the model was described from; our own begins at random."""
+        source = self.description["source"]
+        if source is not None and is_run(source):
+            self.load_state_dict(weights_of_run(source, "words"))
+        elif source is not None:
+            take_weights(self.model, source)
+
+    def freeze(self) -> "LanguageModel":
+        """Use the model as it is from now on: no gradients, no dropout."""
+        self.frozen = True
+        self.requires_grad_(False)
+        return self.eval()
+
+    def train(self, mode: bool = True) -> "LanguageModel":
+        return super().train(mode and not self.frozen)
+
+    def states(
+        self, tokens: Int[Tensor, "b t"], lengths: Int[Tensor, " b"]
+    ) -> Float[Tensor, "b t d"]:
+        """The state of each token in its context."""
+        return self.read(tokens, lengths).last_hidden_state
+
+    def logits(
+        self, tokens: Int[Tensor, "b t"], lengths: Int[Tensor, " b"]
+    ) -> Float[Tensor, "b t v"]:
+        """How well each token of the vocabulary would stand at each place."""
+        return self.masked_model(tokens, lengths).logits
+
+    def logits_at(
+        self, tokens: Int[Tensor, "b t"], lengths: Int[Tensor, " b"], places: Bool[Tensor, "b t"]
+    ) -> Float[Tensor, "j v"]:
+        """The same at some places alone, row by row: the head is most of the work of a small model."""
+
+        def pick(module: nn.Module, given: Any, output: Any) -> Any:
+            output.last_hidden_state = output.last_hidden_state[places][None]
+            return output
+
+        hook = self.model.base_model.register_forward_hook(pick)
+        try:
+            return self.masked_model(tokens, lengths).logits[0]
+        finally:
+            hook.remove()
+
+    def masked_model(self, tokens: Int[Tensor, "b t"], lengths: Int[Tensor, " b"]) -> Any:
+        """The output of model and head, if there is a head."""
+        if not self.head:
+            source = self.description["source"]
+            raise PolymodalError(
+                f"{source} has no masked-language-model head, so it cannot say which words could stand "
+                f"somewhere. Train one with `polymodal train mlm --source {source} --run DIR`, and "
+                "give that run."
+            )
+        return self.output(self.model, tokens, lengths)
+
+    def read(self, tokens: Int[Tensor, "b t"], lengths: Int[Tensor, " b"]) -> Any:
+        """The output of the model without its head."""
+        return self.output(self.model.base_model if self.head else self.model, tokens, lengths)
+
+    def output(
+        self, model: nn.Module, tokens: Int[Tensor, "b t"], lengths: Int[Tensor, " b"]
+    ) -> Any:
+        there = torch.arange(tokens.shape[1], device=tokens.device) < lengths[:, None]
+        with torch.no_grad() if self.frozen else contextlib.nullcontext():
+            return model(input_ids=tokens, attention_mask=there.long())
+
+
+def describe_language_model(source: str, *, head: bool = False) -> dict[str, Any]:
+    """What is needed to build a language model again without its source, but its weights, as JSON.
+
+    Args:
+        source: the run of `polymodal train mlm`, or a transformers model by hub id or folder.
+        head: give a model that has no masked-language-model head of its own a fresh one.
+    """
+    if is_run(source):
+        return {**learned_by_run(source, "words"), "source": source}
+    from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
+
+    config, tokenizer = open_text_model(source)
+    able = config.model_type in MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    able = able and tokenizer.mask_token_id is not None
+    if head and not able:
+        raise PolymodalError(
+            f"{source!r} is a {config.model_type}, which has no head for masked words, or no mask "
+            "token. Give a model such as BERT or MiniLM."
+        )
+    kinds = ("ForMaskedLM", "ForPreTraining")
+    own = able and any(name.endswith(kinds) for name in config.architectures or ())
+    return {
+        **described(source, config, tokenizer),
+        "mask": tokenizer.mask_token_id,
+        "unknown": tokenizer.unk_token_id,
+        "special": tokenizer.all_special_ids,
+        "head": "own" if own else "fresh" if head else None,
+    }
+
+
+def small_language_model(
+    captions: Iterable[str], *, width: int = 128, layers: int = 2, heads: int = 4
+) -> dict[str, Any]:
+    """Describe a small BERT over the words of some captions, which begins at random.
+
+    Args:
+        captions: those of the training split; the vocabulary is theirs alone.
+        width: dimension of a token's state.
+        layers: number of transformer layers.
+        heads: attention heads of a layer, among which the width is shared.
+    """
+    from transformers import BertConfig
+
+    if width % heads:
+        raise PolymodalError(
+            f"The width is shared by the heads, but {width} is no multiple of {heads}."
+        )
+    tokenizer = word_tokenizer(captions)
+    config = BertConfig(
+        vocab_size=tokenizer.get_vocab_size(),
+        hidden_size=width,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        intermediate_size=4 * width,
+        max_position_embeddings=LONGEST,
+        type_vocab_size=1,
+        pad_token_id=0,
+    )
+    return {
+        "source": None,
+        "config": config.to_dict(),
+        "tokenizer": tokenizer.to_str(),
+        "pad": 0,
+        "longest": LONGEST,
+        "whole": False,
+        "mask": SPECIAL.index("[MASK]"),
+        "unknown": SPECIAL.index("[UNK]"),
+        "special": list(range(len(SPECIAL))),
+        "head": "own",
+    }

@@ -1,0 +1,160 @@
+"""Language models: transformers' own states and logits, frozen or trained, with a head of their own or a
+fresh one."""
+
+import json
+import shutil
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from backbones import write_model
+from polymodal.base.errors import PolymodalError
+from polymodal.data.tokens import Tokens
+from polymodal.nn.language_models import (
+    LanguageModel,
+    describe_language_model,
+    small_language_model,
+)
+
+TEXTS = ["a red square at the left", "something blue"]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    place = tmp_path_factory.mktemp("models")
+    kinds = ("masked-bert", "bert", "clip", "dinov2")
+    return {kind: str(write_model(place / kind, kind)) for kind in kinds}
+
+
+@pytest.fixture(scope="module")
+def small():
+    return small_language_model(TEXTS, width=8, layers=1, heads=2)
+
+
+def loaded(description):
+    torch.manual_seed(1)
+    model = LanguageModel(description)
+    model.load_pretrained()
+    return model
+
+
+def read(description):
+    return Tokens.of(description).encode_batch(TEXTS)
+
+
+def test_states_and_logits_are_the_models_own(folders):
+    from transformers import AutoModelForMaskedLM
+
+    description = describe_language_model(folders["masked-bert"])
+    model, own = (
+        loaded(description).eval(),
+        AutoModelForMaskedLM.from_pretrained(folders["masked-bert"]).eval(),
+    )
+    tokens, lengths = read(description)
+    states, logits = model.states(tokens, lengths), model.logits(tokens, lengths)
+    assert states.shape == (2, 8, model.dim)
+    for row, length in enumerate(lengths.tolist()):
+        alone = own(input_ids=tokens[row : row + 1, :length], output_hidden_states=True)
+        torch.testing.assert_close(states[row, :length], alone.hidden_states[-1][0])
+        torch.testing.assert_close(logits[row, :length], alone.logits[0])
+
+
+def test_logits_at_some_places(folders, small):
+    for description in (describe_language_model(folders["masked-bert"]), small):
+        model = loaded(description).eval()
+        tokens, lengths = read(description)
+        places = torch.rand(tokens.shape, generator=torch.manual_seed(0)) < 0.4
+        found = model.logits_at(tokens, lengths, places)
+        torch.testing.assert_close(found, model.logits(tokens, lengths)[places])
+        assert model.states(tokens, lengths).shape[:2] == tokens.shape  # as it was before
+
+
+@pytest.mark.parametrize("head", [False, True])
+def test_a_source_without_a_head_has_states_at_once_and_a_fresh_head_on_request(folders, head):
+    from transformers import AutoModel
+
+    description = describe_language_model(folders["bert"], head=head)
+    model = loaded(description).eval()
+    tokens, lengths = read(description)
+    own = AutoModel.from_pretrained(folders["bert"]).eval()
+    expected = own(input_ids=tokens[:1]).last_hidden_state
+    torch.testing.assert_close(model.states(tokens, lengths)[:1], expected)
+    if head:
+        assert model.logits(tokens, lengths).shape == (*tokens.shape, 17)
+        return
+    with pytest.raises(PolymodalError, match=r"bert has no masked-language(.|\n)*mlm --source"):
+        model.logits(tokens, lengths)
+
+
+def test_an_encoder_of_another_kind_has_states(folders):
+    description = describe_language_model(folders["clip"])
+    assert loaded(description).states(*read(description)).shape == (2, 8, 16)
+    with pytest.raises(PolymodalError, match="clip_text_model, which has no head for masked words"):
+        describe_language_model(folders["clip"], head=True)
+
+
+def test_it_learns_until_it_is_frozen(small):
+    model = loaded(small).train()
+    assert model.states(*read(small)).requires_grad
+    assert model.freeze() is model
+    model.train()
+    assert not any(module.training for module in model.modules())
+    assert not any(p.requires_grad for p in model.parameters())
+    assert not model.logits(*read(small)).requires_grad
+    with torch.enable_grad():
+        model.requires_grad_(True)
+        assert not model.states(*read(small)).requires_grad
+
+
+def test_a_description_builds_it_again_without_its_folder(folders, tmp_path):
+    copy = shutil.copytree(folders["masked-bert"], tmp_path / "copy")
+    description = json.loads(json.dumps(describe_language_model(str(copy))))
+    first = loaded(description).eval()
+    shutil.rmtree(copy)
+    again = LanguageModel(description).eval()
+    again.load_state_dict(first.state_dict())
+    assert torch.equal(again.logits(*read(description)), first.logits(*read(description)))
+
+
+def test_our_own_has_the_words_of_the_captions_and_a_head(small):
+    model = loaded(json.loads(json.dumps(small)))
+    assert model.dim == 8
+    assert model.logits(*read(small)).shape == (2, 8, 5 + 8)
+    with pytest.raises(PolymodalError, match="12 is no multiple of 5"):
+        small_language_model(TEXTS, width=12, layers=1, heads=5)
+
+
+def write_run(folder, learned, weights=None):
+    folder.mkdir()
+    (folder / "learned.json").write_text(json.dumps(learned))
+    if weights is not None:
+        save_file({k: v.clone() for k, v in weights.items()}, folder / "model.safetensors")
+    return str(folder)
+
+
+def test_a_run_is_a_source(small, tmp_path):
+    first = loaded(small).eval()
+    weights = {f"words.{k}": v for k, v in first.state_dict().items()} | {"other": torch.ones(1)}
+    run = write_run(tmp_path / "run", {"words": small}, weights)
+    description = describe_language_model(run)
+    assert description == json.loads(json.dumps({**small, "source": run}))
+    again = loaded(description).eval()
+    assert torch.equal(again.logits(*read(small)), first.logits(*read(small)))
+
+
+def test_runs_without_words_or_weights(small, tmp_path):
+    with pytest.raises(PolymodalError, match="no part 'words', only size"):
+        describe_language_model(write_run(tmp_path / "images", {"size": 3}))
+    description = describe_language_model(write_run(tmp_path / "begun", {"words": small}))
+    with pytest.raises(
+        PolymodalError, match=r"begun/model.safetensors has no weights .* to finish"
+    ):
+        loaded(description)
+
+
+def test_no_language_model(folders, tmp_path):
+    with pytest.raises(PolymodalError, match="is a dinov2, which does not encode texts alone"):
+        describe_language_model(folders["dinov2"])
+    with pytest.raises(PolymodalError, match="No text model could be opened at"):
+        describe_language_model(str(tmp_path / "no/where"))
