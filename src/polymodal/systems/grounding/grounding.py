@@ -57,7 +57,7 @@ class Config:
     """Tokens whose attention a phrase has the maximum of: all, or only nouns and adjectives."""
     select: Literal["pointing", "r1", "bound"] = "pointing"
     """Validation score that selects the weights; bound needs no boxes."""
-    proposals: int = 30
+    proposals: int = 12
     """Proposals per image, where none were computed before (--regions)."""
 
     def __post_init__(self) -> None:

@@ -62,7 +62,7 @@ class Grounding(System):
 
     def start(self, train: Dataset) -> None:
         """Take the language model's weights, and the moments of the regions' features."""
-        if "source" in self.learned["words"] and not self.config.random_words:
+        if self.learned["words"]["source"] is not None and not self.config.random_words:
             self.words.load_pretrained()
             self.freeze_words()
         features = with_regions(train, self.learned["regions"]).column("proposal_features")

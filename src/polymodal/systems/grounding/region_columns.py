@@ -1,25 +1,39 @@
 """The regions that a model is given: computed beforehand, or here where the data know their own boxes."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from polymodal.base.files import fingerprint
 from polymodal.data.records import Dataset
-from polymodal.nn.regions import with_proposals
+from polymodal.nn.regions import describe, with_proposals
+
+LATEST: dict[str, Dataset] = {}
+"""Splits whose regions were computed last, by what was asked for."""
+
+KEPT = 2
+"""How many of them are kept: the training split, and one that scores are measured on."""
 
 
 def described(train: Dataset, count: int) -> dict[str, Any]:
-    """How the regions of a split are made, how many there are of an image, and how wide their features."""
-    made_by = {"finder": "truth", "count": count, "encoder": "pixels"}
-    if "proposals" in train.columns:
-        made_by = train.columns["proposal_features"].encoder
-    one = with_regions(train.take([0]), made_by).column("proposal_features").batch([0])
-    return {
-        "regions": made_by,
-        "region_count": one.shape[1],
-        "region_width": one.shape[2],
-        "size": train.images([0]).shape[1],
-    }
+    """How the regions of a split are made, how wide their features are, and the size of pictures."""
+    regions = (
+        dict(train.column("proposal_features").encoder)
+        if "proposals" in train.columns
+        else describe(finder="truth", count=count, encoder="pixels")
+    )
+    first = with_regions(train.take([0]), regions).column("proposal_features").batch([0])
+    size = train.images([0]).shape[1]
+    return {"regions": regions, "region_width": first.shape[2], "size": size}
 
 
-def with_regions(dataset: Dataset, made_by: dict[str, Any]) -> Dataset:
-    """A dataset with the columns of its regions, as they were computed or as `made_by` says."""
-    return dataset if "proposals" in dataset.columns else with_proposals(dataset, made_by)
+def with_regions(dataset: Dataset, regions: Mapping[str, Any]) -> Dataset:
+    """A dataset with the columns of its regions, as they were computed or as they are described."""
+    if "proposals" in dataset.columns:
+        return dataset
+    key = fingerprint([dataset.fingerprint, regions])
+    if key not in LATEST:
+        found = with_proposals(dataset, regions)
+        while len(LATEST) >= KEPT:
+            del LATEST[next(iter(LATEST))]
+        LATEST[key] = found
+    return LATEST[key]
