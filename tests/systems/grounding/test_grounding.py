@@ -1,0 +1,109 @@
+"""The system of grounding: it learns where things are from captions alone, and says what it cannot do."""
+
+import numpy as np
+import pytest
+import torch
+
+from polymodal.base.errors import PolymodalError
+from polymodal.data import Dataset
+from polymodal.data.batch_order import Order
+from polymodal.systems.grounding import grounding
+from polymodal.systems.grounding.grounding_system import Grounding
+from toys import fall
+
+SMALL = {"word_width": 16, "word_layers": 1, "word_heads": 2, "dim": 16, "lr": 3e-3}
+
+
+def made(train: Dataset, seed: int = 0, **settings) -> Grounding:
+    config = grounding.Config(**SMALL | settings)
+    torch.manual_seed(seed)
+    system = grounding.build(config, grounding.learn(config, train))
+    system.start(train)
+    return system
+
+
+def trained(train: Dataset, steps: int = 150, **settings) -> Grounding:
+    system = made(train, **settings)
+    examples = system.examples(train)
+    order = Order(examples=len(examples), batch_size=40, seed=0)
+    adam = system.configure_optimizers()
+    for step in range(steps):
+        system.train()
+        adam.zero_grad()
+        system.training_step(examples.batch(order.at(step)), step)["loss"].backward()
+        adam.step()
+    return system
+
+
+def test_it_overfits_a_batch(train: Dataset) -> None:
+    system = made(train)
+    losses = fall(system, system.examples(train).batch(np.arange(0, 40, 2)), 60)
+    assert losses[-1] < 0.3 * losses[0]
+
+
+@pytest.mark.parametrize("negatives", ["none", "random"])
+def test_phrases_are_found_without_a_box_to_learn_from(
+    train: Dataset, val: Dataset, negatives: str
+) -> None:
+    system = trained(train, negatives=negatives)
+    scores = system.evaluate(val)
+    assert scores["random"] == pytest.approx(25)
+    assert scores["pointing"] > 80
+    assert scores["upper_bound"] == 100
+    assert 0.5 < scores["bound"] < np.log(50)
+    assert scores["phrases_cube"] + scores["phrases_ball"] + scores["phrases_cone"] == 240
+    assert system.validate(val)["r1"] == scores["r1"]
+
+
+def test_the_bound_alone_needs_no_boxes(train: Dataset, val: Dataset) -> None:
+    columns = {name: column for name, column in val.columns.items() if name != "regions"}
+    blind = Dataset(columns, ids=val.ids)
+    assert set(made(train, select="bound").validate(blind)) == {"bound"}
+    with pytest.raises(PolymodalError, match="do not say where anything is"):
+        made(train).validate(blind)
+
+
+def test_phrases_may_be_told_by_their_content_alone(train: Dataset, val: Dataset) -> None:
+    system = trained(train, steps=20, phrase="content")
+    split = system.prepared(val)
+    tokens = split.phrases.tokens[:3]
+    kinds = split.captions.kinds[split.phrases.caption[:3]]
+    assert (system.telling(tokens, kinds).sum(1) == 2).all()  # colour and shape, without the article
+    assert (tokens.sum(1) == 3).all()
+    none = torch.zeros_like(kinds)
+    assert system.telling(tokens, none).equal(tokens)
+
+
+def test_negative_captions_need_a_language_model_that_has_learned(train: Dataset) -> None:
+    with pytest.raises(PolymodalError, match="needs a trained language model. Train one"):
+        made(train, negatives="reranked").examples(train)
+    assert made(train).kind_of_negatives == "none"
+
+
+def test_a_trained_language_model_makes_the_negatives(train: Dataset, val: Dataset) -> None:
+    system = made(train, candidates=6, kept=5)
+    other = made(train, seed=1, candidates=6, kept=5)
+    weights = {f"words.{name}": value for name, value in other.words.state_dict().items()}
+    system.take("words", weights, system.learned)
+    assert system.kind_of_negatives == "reranked"
+    assert not any(p.requires_grad for p in system.words.parameters())
+    batch = system.examples(train).batch(np.arange(8))
+    assert batch.substitutes.shape[2] == 5
+    loss = system.train().training_step(batch, 0)["loss"]
+    assert torch.isfinite(loss)
+    with pytest.raises(PolymodalError, match="other words or another shape"):
+        made(train, word_width=32).take("words", weights, system.learned)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"dim": 0}, "dim must be above 0, not 0"),
+        ({"word_weight": -1.0}, "word_weight must be 0 or more, not -1"),
+        ({"word_width": 15}, "multiple of word_heads, not 15 of 2"),
+        ({"candidates": 5, "kept": 6}, "Of 5 candidates no 6 can be kept"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused(settings: dict, message: str) -> None:
+    with pytest.raises(PolymodalError, match=message):
+        grounding.Config(**SMALL | settings)
