@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +45,7 @@ def splits() -> dict[str, Grey]:
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(features, "_ROWS", 64)
+    monkeypatch.setattr(features, "FOLDER", replace(features.FOLDER, rows=64))
 
 
 def written(folder: Path, splits: dict[str, Grey], dtype: str = "float16") -> dict[str, Dataset]:

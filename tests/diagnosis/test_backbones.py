@@ -8,7 +8,8 @@ import torch
 from backbones import write_model
 from marks import SIZE
 from polymodal.base.errors import PolymodalError
-from polymodal.diagnosis.backbones import of_backbone, patches
+from polymodal.diagnosis.backbones import of_backbone
+from polymodal.nn.feature_maps import patches
 from polymodal.nn.scratch import Window
 
 CPU = torch.device("cpu")

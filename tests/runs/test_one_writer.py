@@ -11,8 +11,10 @@ from polymodal.base.locks import writing
 from polymodal.cli import main
 from polymodal.data.drawn.scenes import draw, named
 from polymodal.data.writing import write_pictures
+from polymodal.nn.regions import describe
 from polymodal.runs import jobs
 from polymodal.runs.index_building import index_run
+from polymodal.runs.region_building import compute_regions
 from toys import start, train_squares, write_squares
 
 BLACK = np.zeros((8, 8, 3), np.uint8)
@@ -37,13 +39,16 @@ def run(squares: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         lambda squares, run, out: jobs.compute_features(
             f"folder:{squares},size=32", out, "efficientnet-lite0"
         ),
+        lambda squares, run, out: compute_regions(
+            f"folder:{squares},size=32", out, describe(finder="windows", count=2)
+        ),
         lambda squares, run, out: index_run(run, out),
         lambda squares, run, out: draw(
             named("scenes", train=2, val=1, test=1, size=16), out, progress=False
         ),
         lambda squares, run, out: write_pictures(out, [("a.png", BLACK, ["black"])]),
     ],
-    ids=["train", "features", "index", "draw", "pictures"],
+    ids=["train", "features", "regions", "index", "draw", "pictures"],
 )
 def test_a_folder_has_one_writer(
     write: Callable[[Path, Path, Path], None], squares: Path, run: Path, tmp_path: Path

@@ -44,7 +44,7 @@ First steps
 `polymodal VERB --help` explains a verb.
 """
 
-RESUMED = ("data", "demo", "features", "index", "reproduce", "train")
+RESUMED = ("data", "demo", "features", "index", "regions", "reproduce", "train")
 """Verbs that go on where they were stopped."""
 
 PLACES = "Check that this place is there, and that you may read and write it, or name another."

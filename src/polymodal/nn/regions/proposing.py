@@ -10,14 +10,15 @@ import numpy as np
 import torch
 from jaxtyping import Float32
 
+from polymodal.base.errors import PolymodalError
 from polymodal.base.hardware import usable
 from polymodal.base.progress import progress_bar
 from polymodal.data.batch_order import ahead
 from polymodal.data.proposals import RegionFeatures, joined, region_moments
 from polymodal.data.records import Dataset, Images
 from polymodal.data.vectors import as_kept, kept_type
-from polymodal.nn.regions.description import open_encoder, open_finders
 from polymodal.nn.regions.finding import Found, Look
+from polymodal.nn.regions.opening import open_encoder, open_finder
 
 Regions = tuple[Float32[np.ndarray, "b r 4"], Float32[np.ndarray, "b r d"]]
 
@@ -26,8 +27,8 @@ Regions = tuple[Float32[np.ndarray, "b r 4"], Float32[np.ndarray, "b r d"]]
 class Ready:
     """Pictures whose boxes are found and whose crops are cut: what remains is the network."""
 
-    boxes: list[Float32[np.ndarray, "k 4"]]
-    beside: list[Float32[np.ndarray, "k e"]]
+    boxes: list[Float32[np.ndarray, "_ 4"]]
+    beside: list[Float32[np.ndarray, "_ e"]]
     """What is known of each box besides what the encoder says of it."""
     prepared: Any
 
@@ -36,10 +37,10 @@ class Proposer:
     """Makes the regions of pictures by a description."""
 
     def __init__(self, description: Mapping[str, Any], device: torch.device) -> None:
-        self.finders, self.encoder = open_finders(description), open_encoder(description)
+        self.finders = [open_finder(told, device) for told in description["finders"]]
+        self.encoder = open_encoder(description["encoder"], device)
         self.geometry: bool = description["geometry"]
         self.count = sum(finder.count for finder in self.finders)
-        self.device = device
 
     def prepare(self, look: Look) -> Ready:
         """The part that the processor does."""
@@ -55,8 +56,13 @@ class Proposer:
     def finish(self, ready: Ready) -> Regions:
         """The part that the device does."""
         counts = [len(some) for some in ready.boxes]
-        vectors = self.encoder.encode(ready.prepared, self.device)
+        vectors = self.encoder.encode(ready.prepared)
         vectors = np.concatenate([vectors, np.concatenate(ready.beside)], 1)
+        if not vectors.shape[1]:
+            raise PolymodalError(
+                "These regions have no features: the finder gave boxes alone. Choose an encoder, such as "
+                "pixels, or add the geometry."
+            )
         features = np.zeros((len(counts), self.count, vectors.shape[1]), np.float32)
         boxes = np.zeros((len(counts), self.count, 4), np.float32)
         rows = np.arange(self.count) < np.array(counts)[:, None]

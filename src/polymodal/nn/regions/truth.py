@@ -24,9 +24,7 @@ class Truth:
     Where there are more true boxes than `count`, some of them are taken.
     """
 
-    def __init__(self, source: str, count: int) -> None:
-        if source:
-            raise PolymodalError(f"The finder truth takes no path, but was given {source!r}.")
+    def __init__(self, count: int) -> None:
         self.count = count
 
     def find(self, look: Look) -> list[Found]:

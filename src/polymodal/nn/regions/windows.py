@@ -3,7 +3,6 @@
 import numpy as np
 from jaxtyping import Float32
 
-from polymodal.base.errors import PolymodalError
 from polymodal.nn.regions.finding import Found, Look
 
 SHAPES = (1.0, 0.5, 2.0)
@@ -16,9 +15,7 @@ FINER = 0.7
 class Windows:
     """The largest windows of all places and shapes, then smaller ones, until there are `count`."""
 
-    def __init__(self, source: str, count: int) -> None:
-        if source:
-            raise PolymodalError(f"The finder windows takes no path, but was given {source!r}.")
+    def __init__(self, count: int) -> None:
         self.count = count
 
     def find(self, look: Look) -> list[Found]:

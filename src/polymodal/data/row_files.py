@@ -1,0 +1,195 @@
+"""Arrays with a row for each image of a dataset, computed once: blocks that survive a kill, then files.
+
+A folder holds `SPLIT.npy`, or one file for each of several arrays, rows in the split's order; `ids.json`
+for other programs; and, written last, `manifest.json`.
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polymodal.base import files
+from polymodal.base.errors import PolymodalError
+from polymodal.base.locks import writing
+from polymodal.base.progress import progress_bar
+from polymodal.data.records import Dataset
+
+Compute = Callable[[str, Dataset, range], Iterator[Sequence[np.ndarray]]]
+"""Gives the arrays of some images of a split, by the batch: of each the rows of these images."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowFiles:
+    """A kind of folder, and how it is written and read."""
+
+    what: str
+    """What it holds, in messages: features."""
+    format: str
+    """The name of its format."""
+    arrays: tuple[str, ...] = ("",)
+    """What the file of each array has behind the name of its split."""
+    rows: int
+    """Rows of a block: what is lost when the writing is killed."""
+
+    def write(
+        self,
+        splits: Mapping[str, Dataset],
+        compute: Compute,
+        folder: Path,
+        about: Mapping[str, Any],
+        finish: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+        *,
+        progress: bool = True,
+        wait: bool = False,
+    ) -> None:
+        """Compute every row and keep it; a killed call goes on where it was.
+
+        Where the folder already holds just this, nothing is done; other contents are refused.
+
+        Args:
+            splits: datasets by name.
+            compute: gives the rows.
+            folder: where to write.
+            about: how they are computed, for the manifest.
+            finish: what is written beside the arrays, given their shapes by file; it returns what else
+                the manifest tells.
+            progress: show a bar.
+            wait: wait for another process that writes the folder; otherwise it is refused.
+        """
+        for name, split in splits.items():
+            if not len(split):
+                raise PolymodalError(f"The split {name!r} has no images. Leave it out.")
+        told = {n: {"count": len(s), "fingerprint": s.fingerprint} for n, s in splits.items()}
+        plan = {"format": self.format, **about, "splits": told}
+        with writing(folder, wait=wait):
+            if self._is_there(folder, plan):
+                return
+            parts = folder / f"parts-{files.fingerprint(plan)}"
+            self._compute(splits, compute, parts, progress)
+            shapes = {
+                f"{name}{array}": self._join(parts, f"{name}{array}", len(split), folder)
+                for name, split in splits.items()
+                for array in self.arrays
+            }
+            more = finish(shapes)
+            files.write_json(folder / "ids.json", {name: list(s.ids) for name, s in splits.items()})
+            files.write_json(folder / "manifest.json", {**plan, **more})
+            shutil.rmtree(parts)
+
+    def manifest(self, folder: Path) -> dict[str, Any]:
+        """What a finished folder says of itself."""
+        path = folder / "manifest.json"
+        try:
+            content: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        except FileNotFoundError as error:
+            raise PolymodalError(
+                f"{folder}: there are no finished {self.what} (no manifest.json). Compute them first."
+            ) from error
+        except ValueError as error:
+            raise PolymodalError(f"{path}: broken ({error}). {self._again}") from error
+        if not isinstance(content, dict) or content.get("format") != self.format:
+            raise PolymodalError(f"{path}: expected the format {self.format!r}. {self._again}")
+        return content
+
+    def check_split(
+        self, folder: Path, manifest: Mapping[str, Any], name: str, split: Dataset
+    ) -> int:
+        """Refuse what is not of this split; give the number of its rows."""
+        kept = manifest["splits"].get(name)
+        if kept is None:
+            raise PolymodalError(
+                f"{folder}: no {self.what} of the split {name!r}, only of "
+                f"{', '.join(manifest['splits'])}. {self._again}"
+            )
+        if kept["fingerprint"] != split.fingerprint:
+            raise PolymodalError(
+                f"{folder}: the {self.what} of {name!r} are of other data: {kept['count']} images, "
+                f"fingerprint {kept['fingerprint']}; the split has {len(split)}, fingerprint "
+                f"{split.fingerprint}. Captions, image size or files changed: compute them again."
+            )
+        return int(kept["count"])
+
+    def array(self, path: Path, shape: Sequence[int], dtype: str) -> np.ndarray:
+        """A memory-mapped array, if it is whole and of this shape."""
+        try:
+            rows: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise PolymodalError(
+                f"{path}: missing or cut off ({error}). Copy it again, or compute the {self.what} "
+                "again."
+            ) from error
+        if rows.shape != tuple(shape) or rows.dtype != np.dtype(dtype):
+            raise PolymodalError(
+                f"{path}: expected {dtype} of shape {list(shape)}, found {rows.dtype} of "
+                f"{list(rows.shape)}. {self._again}"
+            )
+        return rows
+
+    def blocks(self, rows: np.ndarray) -> Iterator[np.ndarray]:
+        """All rows, a block at a time."""
+        for start in range(0, len(rows), self.rows):
+            yield rows[start : start + self.rows]
+
+    @property
+    def _again(self) -> str:
+        return f"Compute the {self.what} again."
+
+    def _is_there(self, folder: Path, plan: Mapping[str, Any]) -> bool:
+        """Whether this very plan is finished already; another is refused."""
+        if not (folder / "manifest.json").exists():
+            return False
+        there = self.manifest(folder)
+        if {key: there.get(key) for key in plan} != plan:
+            raise PolymodalError(
+                f"{folder}: it already holds {self.what} of other data or of another encoder "
+                f"({there.get('encoder')}). Choose another folder, or delete this one."
+            )
+        return True
+
+    def _compute(
+        self, splits: Mapping[str, Dataset], compute: Compute, parts: Path, progress: bool
+    ) -> None:
+        """Compute every block that is not there yet, each file written whole."""
+        count = sum(map(len, splits.values()))
+        with progress_bar(f"Computing {self.what}", count, shown=progress) as advance:
+            for name, split in splits.items():
+                for start in range(0, len(split), self.rows):
+                    paths = [_part(parts, f"{name}{array}", start) for array in self.arrays]
+                    images = range(start, min(start + self.rows, len(split)))
+                    if all(path.exists() for path in paths):
+                        advance(len(images))
+                        continue
+                    found = []
+                    for batch in compute(name, split, images):
+                        found.append(batch)
+                        advance(len(batch[0]))
+                    for path, rows in zip(paths, zip(*found, strict=True), strict=True):
+                        with files.atomic(path) as file:
+                            np.save(file, np.concatenate(rows))
+
+    def _join(self, parts: Path, stem: str, count: int, folder: Path) -> tuple[int, ...]:
+        """Write the blocks of an array as one file; give its shape."""
+        paths = [_part(parts, stem, start) for start in range(0, count, self.rows)]
+        first = np.load(paths[0], mmap_mode="r")
+        shape = (count, *first.shape[1:])
+        header = {"descr": first.dtype.str, "fortran_order": False, "shape": shape}
+        with files.atomic(folder / f"{stem}.npy") as file:
+            np.lib.format.write_array_header_2_0(file, header)
+            for path in paths:
+                block = np.load(path)
+                if block.shape[1:] != first.shape[1:]:
+                    raise PolymodalError(
+                        f"{path}: the encoder gave {list(block.shape[1:])} features here and "
+                        f"{list(first.shape[1:])} before. Delete {parts} and start again."
+                    )
+                file.write(block.tobytes())
+        return shape
+
+
+def _part(parts: Path, stem: str, start: int) -> Path:
+    return parts / f"{stem}-{start:09d}.npy"
