@@ -22,6 +22,7 @@ data
                                              add ,size=64,train=2000,val=200,test=200,seed=1
   birds                                      rendered birds: classes, attributes, parts; zero-shot
   folder:PATH                                your images and captions; add ,size=128
+  text:PATH                                  a text file, one sentence per line: for mlm
   cub:PATH | awa2:PATH | sun:PATH            a zero-shot dataset in its original files; add its splits,
                                              ,splits=xlsa17/CUB, and optionally ,size=128,fold=1
   DIR                                        a world rendered by `polymodal data draw`
@@ -36,8 +37,8 @@ class Where:
     """Data and run directory."""
 
     data: str
-    """scenes, two-objects, one-object, birds, folder:PATH, cub:PATH or the folder of a rendered
-    world, followed by ,name=value …"""
+    """scenes, two-objects, one-object, birds, folder:PATH, text:PATH, cub:PATH or the folder of a
+    rendered world, followed by ,name=value …"""
     run: Path
     """Run directory to create or resume."""
     features: Path | None = None

@@ -38,6 +38,8 @@ def open_splits(spec: str, *, skip_bad: bool = False) -> Mapping[str, Dataset]:
     name, options = parse(spec)
     if name.startswith("folder:"):
         return open_own(name.removeprefix("folder:"), options, skip_bad)
+    if name.startswith("text:"):
+        return open_text(name.removeprefix("text:"), options)
     kind, colon, path = name.partition(":")
     if colon and kind in READERS:
         return open_zeroshot(kind, path, options, skip_bad)
@@ -84,6 +86,15 @@ def open_own(path: str, options: Mapping[str, str], skip_bad: bool) -> Mapping[s
     return open_folder(Path(path), size=size, skip_bad=skip_bad)
 
 
+def open_text(path: str, options: Mapping[str, str]) -> Mapping[str, Dataset]:
+    """Sentences without pictures."""
+    from polymodal.data.sentences import open_sentences
+
+    if options:
+        raise PolymodalError(f"text: has no options, but {', '.join(options)} is given.")
+    return open_sentences(path)
+
+
 def open_birds(options: Mapping[str, str]) -> Mapping[str, Dataset]:
     """The world of birds, whose images are drawn whenever they are asked for."""
     from polymodal.data.drawn import birds
@@ -124,7 +135,7 @@ def world_options(name: str, options: Mapping[str, str]) -> dict[str, Any]:
     from polymodal.data.drawn.scenes import WORLDS
 
     if name not in WORLDS:
-        known = [*WORLDS, "birds", "folder:PATH", *(f"{k}:PATH" for k in READERS)]
+        known = [*WORLDS, "birds", "folder:PATH", "text:PATH", *(f"{k}:PATH" for k in READERS)]
         raise unknown("dataset", name, known)
     found: dict[str, Any] = {"name": name}
     for option, text in options.items():

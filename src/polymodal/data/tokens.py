@@ -36,6 +36,15 @@ class Tokens:
         encoder.enable_truncation(self.longest)
         return encoder
 
+    @cached_property
+    def names(self) -> list[str]:
+        """Each token as the tokenizer writes it, by its number."""
+        numbers: dict[str, int] = self._encoder.get_vocab(with_added_tokens=True)
+        found = [""] * (max(numbers.values(), default=-1) + 1)
+        for name, number in numbers.items():
+            found[number] = name
+        return found
+
     def read(self, texts: Sequence[str]) -> list[Any]:
         """Each text's tokens as `tokenizers` has them, with their places in it."""
         found: list[Any] = self._encoder.encode_batch(list(texts))

@@ -50,6 +50,12 @@ class LanguageModel(nn.Module):
     def train(self, mode: bool = True) -> "LanguageModel":
         return super().train(mode and not self.frozen)
 
+    def ordinary(self) -> Bool[Tensor, " v"]:
+        """Which tokens of the vocabulary are text: not those for padding, ends, masks, unknown words."""
+        found = torch.ones(self.model.config.vocab_size, dtype=torch.bool)
+        found[self.description["special"]] = False
+        return found
+
     def states(
         self, tokens: Int[Tensor, "b t"], lengths: Int[Tensor, " b"]
     ) -> Float[Tensor, "b t d"]:

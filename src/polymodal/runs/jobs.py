@@ -4,6 +4,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from polymodal.base.progress import say
 from polymodal.base.version import versions
 from polymodal.data.features import open_features, write_features
 from polymodal.data.records import Dataset, Images
-from polymodal.data.sources import open_splits
+from polymodal.data.sources import look_at, open_splits
 from polymodal.nn.named_encoders import extractor
 from polymodal.runs import shipped
 from polymodal.runs.loading import load
@@ -65,7 +66,8 @@ def train(
         if here.finished:
             say(f"{run} is finished already; its scores are in {run}/metrics.json.")
             return here.metrics
-        splits = (opening or open_data)(data, features=features, skip_bad=skip_bad)
+        opening = opening or partial(open_data, system=name)
+        splits = opening(data, features=features, skip_bad=skip_bad)
         learned_from = "trainval" if training.final else "train"
         check_splits(data, splits, learned_from)
         if training.record and not on_gpu(training.accelerator):
@@ -102,10 +104,14 @@ def check_splits(data: str, splits: Mapping[str, Dataset], learned_from: str) ->
 
 
 def open_data(
-    data: str, *, features: Path | None = None, skip_bad: bool = False
+    data: str, *, features: Path | None = None, skip_bad: bool = False, system: str | None = None
 ) -> Mapping[str, Dataset]:
-    """The splits of a dataset, joined to their features if there are any."""
-    splits = open_splits(data, skip_bad=skip_bad)
+    """The splits of a dataset, joined to their features if there are any; for a system that reads
+    captions alone no world is drawn."""
+    alone = system is not None and getattr(systems.named(system), "CAPTIONS_ALONE", False)
+    if alone and features:
+        raise PolymodalError(f"{system} reads captions alone, not features. Leave out --features.")
+    splits = (look_at if alone else open_splits)(data, skip_bad=skip_bad)
     report_skipped(splits)
     return open_features(features, splits) if features else splits
 
@@ -247,7 +253,9 @@ def evaluate(
     if data is None:
         data, features = settings["data"], features or settings["features"]
         skip_bad = skip_bad or settings["skip_bad"]
-    splits = (opening or open_data)(data, features=features, skip_bad=skip_bad)
+    splits = (opening or partial(open_data, system=settings["system"]))(
+        data, features=features, skip_bad=skip_bad
+    )
     split = split or ("test" if "test" in splits else "val")
     if split not in splits:
         raise PolymodalError(
