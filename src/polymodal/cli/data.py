@@ -22,6 +22,7 @@ worlds
 {worlds}
 Options follow the name: scenes,size=64,seed=1,objects=2-4,overlap=yes,hold_out=purple cylinder
 Zero-shot datasets: cub:PATH, awa2:PATH or sun:PATH, followed by ,splits=PATH, their xlsa17 folder
+Datasets with boxes: flickr30k:PATH,images=PATH or coco:PATH
 """
 
 
