@@ -1,5 +1,6 @@
 """Pictures taken out of a dataset."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,13 @@ def test_they_can_be_read_as_data():
     read = [record for split in open_folder(Path("pictures"), size=16).values() for record in split]
     expected = {val[k].image.tobytes(): {c.text for c in val.captions(k)} for k in range(2)}
     assert {r.image.tobytes(): {c.text for c in r.captions} for r in read} == expected
+
+
+def test_splits_are_counted_side_by_side(capsys):
+    assert main(["data", "count", DRAWN]) == 0
+    lines = [re.findall(r"[\w,]+", line) for line in capsys.readouterr().out.splitlines()]
+    assert ["count", "train", "val", "trainval", "test_seen", "test"] in lines
+    assert ["images", "70", "20", "90", "45", "60"] in lines
 
 
 @pytest.mark.parametrize(

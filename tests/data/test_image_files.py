@@ -67,6 +67,31 @@ def test_a_photo_is_turned_upright() -> None:
     assert (image[-1] == 0).all()
 
 
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "TIFF"])
+def test_the_size_is_that_of_the_upright_photo(kind: str) -> None:
+    photo = Image.new("RGB", (16, 8))
+    exif = Image.Exif()
+    for orientation, size in ((1, (16, 8)), (3, (16, 8)), (6, (8, 16))):
+        exif[0x0112] = orientation
+        content = saved(photo, kind, exif=exif)
+        assert pictures.size_of(BytesIO(content), len(content)) == size
+
+
+@pytest.mark.parametrize(("width", "height"), [(60, 30), (30, 60), (33, 33), (500, 3), (2, 1)])
+def test_a_letterboxed_picture_is_whole(width: int, height: int) -> None:
+    photo = Image.new("RGB", (width, height), (200, 40, 40))
+    content = saved(photo)
+    image = pictures.read(BytesIO(content), len(content), 30, pictures.WHOLE)
+    x0, y0, x1, y1 = pictures.place_in_square(width, height, 30)
+    assert max(x1 - x0, y1 - y0) == 30
+    assert abs((x1 - x0) * height - (y1 - y0) * width) <= max(width, height)
+    assert abs(x0 - (30 - x1)) <= 1 and abs(y0 - (30 - y1)) <= 1  # in the middle
+    inside = np.zeros((30, 30), np.bool_)
+    inside[y0:y1, x0:x1] = True
+    assert (image[inside] == (200, 40, 40)).all()
+    assert (image[~inside] == 128).all()
+
+
 def test_the_square_is_that_of_resizing_first_and_cropping_after() -> None:
     noise = np.random.default_rng(0).integers(0, 256, (60, 100, 3), dtype=np.uint8)
     image = Image.fromarray(noise)

@@ -1,4 +1,4 @@
-"""Render a synthetic dataset to disk, show any dataset, or export its images."""
+"""Render a synthetic dataset to disk, show or count any dataset, or export its images."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,16 +12,18 @@ if TYPE_CHECKING:
     from polymodal.data.records import Dataset
 
 HELP = """\
-Render a synthetic dataset (a world) to disk, show any dataset, or export its images.
+Render a synthetic dataset (a world) to disk, show or count any dataset, or export its images.
 
 usage: polymodal data draw WORLD --count N --out DIR
        polymodal data show WORLD|DIR|folder:PATH --out sheet.png
+       polymodal data count WORLD|DIR|folder:PATH
        polymodal data export WORLD|DIR|folder:PATH --split test --count N --out PICTURES
 
 worlds
 {worlds}
 Options follow the name: scenes,size=64,seed=1,objects=2-4,overlap=yes,hold_out=purple cylinder
 Zero-shot datasets: cub:PATH, awa2:PATH or sun:PATH, followed by ,splits=PATH, their xlsa17 folder
+Datasets with boxes: flickr30k:PATH,images=PATH or coco:PATH
 """
 
 
@@ -36,7 +38,12 @@ def main(arguments: list[str]) -> None:
         known = {name: extent(world) for name, world in WORLDS.items()} | {"birds": extent(Birds())}
         print(HELP.format(worlds=listing(known)))
         return
-    verbs: dict[str, Callable[..., None]] = {"draw": draw, "show": show, "export": export}
+    verbs: dict[str, Callable[..., None]] = {
+        "draw": draw,
+        "show": show,
+        "count": count,
+        "export": export,
+    }
     if verb not in verbs:
         raise unknown("verb of data", verb, verbs)
     tyro.cli(verbs[verb], args=arguments[1:], prog=f"polymodal data {verb}")
@@ -103,6 +110,23 @@ def show(
     chosen = split_of(data, split, skip_bad)
     contact_sheet(chosen, out, count=count)
     say(f"Wrote {out}: {min(count, len(chosen))} of {len(chosen)} images of {split}.")
+
+
+def count(data: tyro.conf.Positional[str], skip_bad: SkipBad = False) -> None:
+    """Print how many images, captions, regions and phrases each split has, and how many phrases have a
+    box, type by type.
+
+    Args:
+        data: A world with its options, the folder of a rendered world, or folder:PATH.
+    """
+    from polymodal.base.tables import Table
+    from polymodal.data.phrase_counts import counts
+    from polymodal.data.sources import look_at
+
+    found = {name: counts(split) for name, split in look_at(data, skip_bad=skip_bad).items()}
+    names = dict.fromkeys(name for some in found.values() for name in some)
+    rows = [[name, *(f"{some.get(name, 0):,}" for some in found.values())] for name in names]
+    Table(header=["count", *found], rows=rows).print(turn=False)
 
 
 def export(

@@ -25,6 +25,9 @@ data
   text:PATH                                  a text file, one sentence per line: for mlm
   cub:PATH | awa2:PATH | sun:PATH            a zero-shot dataset in its original files; add its splits,
                                              ,splits=xlsa17/CUB, and optionally ,size=128,fold=1
+  flickr30k:PATH,images=PATH                 Flickr30K Entities in its original files, and its photos;
+                                             add ,split=flickr8k,size=256
+  coco:PATH                                  COCO's instances, with captions where there are some
   DIR                                        a world rendered by `polymodal data draw`
 
 `polymodal train SYSTEM --help` lists every setting. To resume a run that was killed, repeat the
@@ -37,8 +40,8 @@ class Where:
     """Data and run directory."""
 
     data: str
-    """scenes, two-objects, one-object, birds, folder:PATH, text:PATH, cub:PATH or the folder of a
-    rendered world, followed by ,name=value …"""
+    """scenes, two-objects, one-object, birds, folder:PATH, text:PATH, cub:PATH, flickr30k:PATH,
+    coco:PATH or the folder of a rendered world, followed by ,name=value …"""
     run: Path
     """Run directory to create or resume."""
     features: Path | None = None

@@ -1,13 +1,10 @@
 """From the files of a zero-shot dataset to its splits."""
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, cast
 
 import numpy as np
 from jaxtyping import Float32, Float64
-from PIL import Image
 
 from polymodal.base.errors import PolymodalError, unknown
 from polymodal.data import image_files
@@ -24,6 +21,7 @@ from polymodal.data.folder import (
 from polymodal.data.formats import awa2, cub_classes, sun
 from polymodal.data.formats.archive import Source, open_source
 from polymodal.data.formats.class_listing import Listing
+from polymodal.data.formats.verified import sizes_of
 from polymodal.data.formats.xlsa17 import Benchmark, check_fold, read_benchmark
 
 READERS: Mapping[str, Callable[[Source, Benchmark], Listing]] = {
@@ -105,16 +103,11 @@ def open_classes(
 
 
 def sizes(source: Source, items: Sequence[Item | None]) -> Float64[np.ndarray, "n 2"]:
-    """The width and height of each image's file, 1 × 1 where there is none."""
-
-    def look(item: Item | None) -> tuple[int, int]:
-        if item is None:
-            return 1, 1
-        with source.open(item.name) as file:
-            return Image.open(cast(IO[bytes], file), formats=image_files.FORMATS).size
-
-    with ThreadPoolExecutor(image_files.threads(len(items))) as pool:
-        return np.array(list(pool.map(look, items)), np.float64)
+    """The width and height of each image, 1 × 1 where there is none."""
+    found = np.ones((len(items), 2))
+    there = {row: item.name for row, item in enumerate(items) if item}
+    found[[*there]] = sizes_of(source, [*there.values()])
+    return found
 
 
 def in_sides(

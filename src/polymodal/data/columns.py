@@ -39,7 +39,7 @@ KNOWN: Mapping[str, str] = {
 GIVEN_BY: Mapping[str, str] = {
     "image": "a world such as scenes, or folder:PATH",
     "captions": "a world such as scenes, folder:PATH with a captions.csv, or text:PATH",
-    "regions": "a world such as scenes",
+    "regions": "a world such as scenes, flickr30k:PATH,images=PATH or coco:PATH",
     "label": "birds, which is drawn, or for instance cub:PATH,splits=PATH",
     "parts": "birds, which is drawn, or for instance cub:PATH,splits=PATH",
     "features": "any data with --features",

@@ -18,6 +18,7 @@ from polymodal.data.formats import read_entries
 from polymodal.data.formats.archive import Source, find, open_source
 from polymodal.data.formats.entry import Entry, Flaw
 from polymodal.data.formats.verified import Verified
+from polymodal.data.image_files import SQUARE, Framing
 from polymodal.data.records import Caption, Dataset, Images
 
 SPLITS = ("train", "val", "test")
@@ -42,6 +43,7 @@ class Files:
     source: Source
     items: tuple[Item, ...]
     size: int
+    framing: Framing = SQUARE
 
     def said(self, index: int) -> tuple[Caption, ...]:
         """The captions of one image."""
@@ -52,7 +54,7 @@ class Files:
         return str(self.source.path / self.items[index].name)
 
     def images(self, indices: Sequence[int]) -> Images:
-        """A batch of images as `image_files.RULE` makes them, decoded in parallel."""
+        """A batch of images as the framing's rule makes them, decoded in parallel."""
         out = np.empty((len(indices), self.size, self.size, 3), np.uint8)
         with ThreadPoolExecutor(image_files.threads(len(indices))) as pool:
             for row, pixels in enumerate(pool.map(self.read, indices)):
@@ -67,7 +69,7 @@ class Files:
             if length is None:
                 raise FileNotFoundError("it was there when the folder was opened")
             with self.source.open(item.name) as file:
-                return image_files.read(file, length, self.size)
+                return image_files.read(file, length, self.size, self.framing)
         except image_files.BadPictureError as error:
             place = f"{self.source.path / item.name} (named at {item.where})"
             raise Flaw(error.kind, place, str(error)).error() from error
@@ -81,22 +83,27 @@ class Files:
 class FolderSplit(Dataset):
     """A split of a folder, whose images are decoded by a pool of threads."""
 
+    framing = SQUARE
+
     def __init__(self, source: Source, items: Sequence[Item], size: int, **more: Column) -> None:
         self.source, self.items, self.size = source, tuple(items), size
-        n, read = len(self.items), Files(source, self.items, size)
+        n, read = len(self.items), Files(source, self.items, size, self.framing)
+        spoken = np.array([bool(item.captions) for item in self.items], np.bool_)
         columns: dict[str, Column] = {
             "image": Read(n, read.images),
-            "captions": Captions(n, read.said),
+            "captions": Captions(n, read.said, present=None if spoken.all() else spoken),
             "file": Each(n, read.place),
         }
+        if n and not spoken.any():
+            del columns["captions"]
         ids = tuple(item.id for item in self.items)
-        super().__init__(columns | more, ids=ids, rule=f"{size}×{size}: {image_files.RULE}")
+        super().__init__(columns | more, ids=ids, rule=f"{size}×{size}: {self.framing.rule}")
 
     @cached_property
     def fingerprint(self) -> str:
         """A hash of ids, captions, size and the rule of resizing; not of the folder's place."""
         texts = [[item.id, [caption.text for caption in item.captions]] for item in self.items]
-        return files.fingerprint({"items": texts, "size": self.size, "rule": image_files.RULE})
+        return files.fingerprint({"items": texts, "size": self.size, "rule": self.framing.rule})
 
 
 @dataclass(frozen=True)
@@ -143,7 +150,7 @@ def open_folder(
             raise unknown("split", name, SPLITS)
     source = open_source(Path(path))
     ledger = Ledger(strict=not skip_bad)
-    drafts = _assign(gather(read_entries(source), ledger), ledger)
+    drafts = assign(gather(read_entries(source), ledger), ledger)
     drafts = [draft for draft in drafts if splits is None or draft.split in splits]
     items = with_pictures(source, drafts, ledger, progress)
     opened = {
@@ -193,7 +200,7 @@ class Ledger:
 
 
 @dataclass
-class _Draft:
+class Draft:
     """An image gathered from one or more entries."""
 
     entry: Entry
@@ -202,22 +209,22 @@ class _Draft:
     split: str | None
 
 
-def gather(entries: Iterator[Entry | Flaw], ledger: Ledger) -> list[_Draft]:
+def gather(entries: Iterator[Entry | Flaw], ledger: Ledger) -> list[Draft]:
     """Join the entries of each image; drop or refuse what is wrong in the text alone."""
-    drafts: dict[str, _Draft] = {}
+    drafts: dict[str, Draft] = {}
     owner: dict[tuple[tuple[str, ...], str], str] = {}
     for entry in entries:
         if isinstance(entry, Flaw):
             ledger.note(entry.kind, entry.where, entry.reason)
             continue
         captions = _texts(entry, ledger)
-        if not captions:
+        if captions is None:
             continue
         id = entry.image if entry.id is None else entry.id
         earlier = drafts.get(id)
         holder = owner.setdefault((entry.places, entry.image), id)
         if earlier is None and holder == id:
-            drafts[id] = _Draft(entry, id, captions, entry.split)
+            drafts[id] = Draft(entry, id, captions, entry.split)
         elif earlier is None:
             reason = f"{entry.image!r} already has the id {holder!r} ({drafts[holder].entry.where})"
             ledger.note("duplicate image", entry.where, f"the image {reason}. Keep one id.")
@@ -232,8 +239,8 @@ def gather(entries: Iterator[Entry | Flaw], ledger: Ledger) -> list[_Draft]:
     return list(drafts.values())
 
 
-def _texts(entry: Entry, ledger: Ledger) -> list[str]:
-    """The captions that hold something, if the rest of the entry is sound as well."""
+def _texts(entry: Entry, ledger: Ledger) -> list[str] | None:
+    """The captions that hold something, if the rest of the entry is sound as well, else None."""
     path = PurePosixPath(entry.image)
     if not entry.image:
         ledger.note("caption without image", entry.where, "no image is named. Name its file.")
@@ -245,7 +252,7 @@ def _texts(entry: Entry, ledger: Ledger) -> list[str]:
     elif entry.split is not None and entry.split not in SPLITS:
         error = unknown("split", entry.split, SPLITS)
         ledger.note("unknown split", entry.where, f"{error} Write one of these.")
-    elif not entry.captions:
+    elif not entry.captions and not entry.wordless:
         reason = f"the image {entry.image!r} has no caption. Add one, or remove the entry."
         ledger.note("image without caption", entry.where, reason)
     else:
@@ -253,11 +260,11 @@ def _texts(entry: Entry, ledger: Ledger) -> list[str]:
         for _ in range(len(entry.captions) - len(kept)):
             reason = f"a caption of {entry.image!r} is empty. Write it, or remove it."
             ledger.note("empty caption", entry.where, reason)
-        return kept
-    return []
+        return kept if kept or entry.wordless else None
+    return None
 
 
-def _assign(drafts: list[_Draft], ledger: Ledger) -> list[_Draft]:
+def assign(drafts: list[Draft], ledger: Ledger) -> list[Draft]:
     """Give every draft a split: its own, or where none has one, that of its id."""
     if all(draft.split is None for draft in drafts):
         for draft in drafts:
@@ -270,10 +277,10 @@ def _assign(drafts: list[_Draft], ledger: Ledger) -> list[_Draft]:
 
 
 def with_pictures(
-    source: Source, drafts: list[_Draft], ledger: Ledger, progress: bool
-) -> list[tuple[_Draft, Item]]:
+    source: Source, drafts: list[Draft], ledger: Ledger, progress: bool
+) -> list[tuple[Draft, Item]]:
     """Find and check every draft's image: by its header, or wholly where bad ones are skipped."""
-    found: dict[str, tuple[_Draft, Item]] = {}
+    found: dict[str, tuple[Draft, Item]] = {}
     for draft in drafts:
         entry = draft.entry
         names = [str(PurePosixPath(place, entry.image)) for place in entry.places]

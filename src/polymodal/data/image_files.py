@@ -4,12 +4,14 @@ import os
 import struct
 import zipfile
 import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
 from io import BufferedIOBase
 from typing import IO, cast
 
 import numpy as np
 from jaxtyping import UInt8
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
 
 from polymodal.base.errors import PolymodalError
 
@@ -22,8 +24,15 @@ LARGEST_FILE = 256 * 2**20
 LARGEST_SIDE = 4096
 """Pixels of the largest side that images are resized to."""
 
-RULE = "upright by EXIF; alpha over white; RGB; centre square of the shorter side; bicubic"
+DECODED = "upright by EXIF; alpha over white; RGB"
+RULE = f"{DECODED}; centre square of the shorter side; bicubic"
 """How a file becomes pixels: part of every result's protocol."""
+
+WHOLE_RULE = f"{DECODED}; the whole picture, gray bars beside its shorter side; bicubic"
+"""The same where nothing may be cropped."""
+
+BAR = 128
+"""The gray of the bars."""
 
 
 class BadPictureError(PolymodalError):
@@ -52,9 +61,17 @@ def verify(file: BufferedIOBase, length: int) -> None:
     _upright(_open(file, length))
 
 
-def read(file: BufferedIOBase, length: int, size: int) -> UInt8[np.ndarray, "size size 3"]:
-    """Decode an image file and give its pixels by `RULE`."""
-    return square(_open(file, length), size)
+def size_of(file: BufferedIOBase, length: int) -> tuple[int, int]:
+    """An image's width and height as it will be seen, by its header alone."""
+    image = _open(file, length)
+    if image.format == "TIFF":  # which Pillow turns by itself
+        return image.size
+    try:
+        exif = Image.Image.getexif(image)  # a PNG's own would decode all of it
+    except _DAMAGE as error:
+        raise _damaged(error) from error
+    aside = exif.get(ExifTags.Base.Orientation, 1) in (5, 6, 7, 8)
+    return (image.height, image.width) if aside else image.size
 
 
 def square(image: Image.Image, size: int) -> UInt8[np.ndarray, "size size 3"]:
@@ -69,6 +86,46 @@ def square(image: Image.Image, size: int) -> UInt8[np.ndarray, "size size 3"]:
     left, top = (width - side) / 2, (height - side) / 2
     box = (left, top, left + side, top + side)
     return np.asarray(image.resize((size, size), Image.Resampling.BICUBIC, box=box))
+
+
+def letterbox(image: Image.Image, size: int) -> UInt8[np.ndarray, "size size 3"]:
+    """The whole of an image in a square, size × size, by `WHOLE_RULE`."""
+    image = _upright(image)
+    x0, y0, x1, y1 = place_in_square(*image.size, size)
+    found = np.full((size, size, 3), BAR, np.uint8)
+    scaled = image.resize((x1 - x0, y1 - y0), Image.Resampling.BICUBIC)
+    found[y0:y1, x0:x1] = np.asarray(scaled)
+    return found
+
+
+def place_in_square(width: int, height: int, size: int) -> tuple[int, int, int, int]:
+    """Where `letterbox` puts an image: x0, y0, x1, y1 in pixels of the square.
+
+    >>> place_in_square(500, 375, 256), place_in_square(1, 9, 4)
+    ((0, 32, 256, 224), (1, 0, 2, 4))
+    """
+    longer = max(width, height)
+    wide, high = (max(round(side * size / longer), 1) for side in (width, height))
+    left, top = (size - wide) // 2, (size - high) // 2
+    return left, top, left + wide, top + high
+
+
+@dataclass(frozen=True)
+class Framing:
+    """How pictures of any shape become squares."""
+
+    rule: str
+    fit: Callable[[Image.Image, int], UInt8[np.ndarray, "size size 3"]]
+
+
+SQUARE, WHOLE = Framing(RULE, square), Framing(WHOLE_RULE, letterbox)
+
+
+def read(
+    file: BufferedIOBase, length: int, size: int, framing: Framing = SQUARE
+) -> UInt8[np.ndarray, "size size 3"]:
+    """Decode an image file and give its pixels by the framing's rule."""
+    return framing.fit(_open(file, length), size)
 
 
 def _open(file: BufferedIOBase, length: int) -> Image.Image:

@@ -24,6 +24,8 @@ class Phrase:
     start: int
     end: int
     regions: tuple[int, ...]
+    types: tuple[str, ...] = ()
+    """What kinds of thing it names, where the data say so of the phrase itself."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Datasets by a short name: `scenes,size=64`, `folder:PATH,size=128`, or the folder of a drawn set.
 
-A zero-shot dataset has two paths: `cub:PATH,splits=PATH`.
+Some datasets have two paths: `cub:PATH,splits=PATH`, `flickr30k:PATH,images=PATH`.
 """
 
 import re
@@ -11,8 +11,15 @@ from typing import Any
 from polymodal.base.errors import PolymodalError, unknown
 from polymodal.data.records import Dataset
 
-TRAILING = re.compile(r"(?:,splits=(?:[^,]|,(?![a-z_]+=))*|,[a-z_]+=[^,/]*)*$")
-"""Options at the end of a name; only that of `splits`, a path, may have / and a comma in it."""
+TRAILING = re.compile(r"(?:,(?:splits|images)=(?:[^,]|,(?![a-z_]+=))*|,[a-z_]+=[^,/]*)*$")
+"""Options at the end of a name; only `splits` and `images`, paths, may have / and a comma in them."""
+
+
+LOCATED: Mapping[str, tuple[str, ...]] = {
+    "flickr30k": ("images", "split", "size"),
+    "coco": ("images", "size"),
+}
+"""Datasets with boxes, and the options of each."""
 
 
 def parse(spec: str) -> tuple[str, dict[str, str]]:
@@ -41,6 +48,8 @@ def open_splits(spec: str, *, skip_bad: bool = False) -> Mapping[str, Dataset]:
     if name.startswith("text:"):
         return open_text(name.removeprefix("text:"), options)
     kind, colon, path = name.partition(":")
+    if colon and kind in LOCATED:
+        return open_located(kind, path, options, skip_bad)
     if colon and kind in READERS:
         return open_zeroshot(kind, path, options, skip_bad)
     if (Path(name) / "manifest.json").is_file():
@@ -102,6 +111,27 @@ def open_birds(options: Mapping[str, str]) -> Mapping[str, Dataset]:
     return birds.named(**{name: number(name, text) for name, text in options.items()}).splits()
 
 
+def open_located(
+    kind: str, path: str, options: Mapping[str, str], skip_bad: bool
+) -> Mapping[str, Dataset]:
+    """A dataset with boxes in its own files."""
+    from polymodal.data.region_folder import open_coco, open_entities
+
+    for option in options:
+        if option not in LOCATED[kind]:
+            raise unknown(f"option of {kind}:", option, LOCATED[kind])
+    size, images = number("size", options.get("size", "256")), options.get("images")
+    if kind == "coco":
+        return open_coco(path, images=images, size=size, skip_bad=skip_bad)
+    if images is None:
+        raise PolymodalError(
+            f"flickr30k:{path} lacks its pictures. Add ,images=PATH, their folder or zip; of several, "
+            "write + between them."
+        )
+    split = options.get("split", "entities")
+    return open_entities(path, images=images, split=split, size=size, skip_bad=skip_bad)
+
+
 def open_zeroshot(
     kind: str, path: str, options: Mapping[str, str], skip_bad: bool
 ) -> Mapping[str, Dataset]:
@@ -135,7 +165,8 @@ def world_options(name: str, options: Mapping[str, str]) -> dict[str, Any]:
     from polymodal.data.drawn.scenes import WORLDS
 
     if name not in WORLDS:
-        known = [*WORLDS, "birds", "folder:PATH", "text:PATH", *(f"{k}:PATH" for k in READERS)]
+        paths = [f"{kind}:PATH" for kind in ("folder", "text", *READERS, *LOCATED)]
+        known = [*WORLDS, "birds", *paths]
         raise unknown("dataset", name, known)
     found: dict[str, Any] = {"name": name}
     for option, text in options.items():

@@ -1,51 +1,80 @@
-"""COCO captions: captions_train2017.json and its like, with "images" and "annotations"."""
+"""COCO's files, with "images" and "annotations": captions_train2017.json and its like."""
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from polymodal.data.formats.archive import Source, read_json
 from polymodal.data.formats.entry import Entry, Flaw, lack
 
 
+class Told(NamedTuple):
+    """An object of a file's lists, and its place."""
+
+    where: str
+    values: dict[str, Any]
+
+
 def read(source: Source, name: str) -> Iterator[Entry | Flaw]:
     """One entry an image; the file's name says the split, with or without a year after it."""
-    path = source.path / name
     content = read_json(source, name, "images", "annotations")
-    images: list[tuple[str, Any]] = []
+    path = str(source.path / name)
+    images = yield from images_of(content, path)
+    captions = yield from annotations_of(content, path, images, "caption", caption=str)
+    for image in images:
+        yield entry(name, image, captions[image.values["id"]])
+
+
+def entry(name: str, image: Told, captions: Sequence[Told], wordless: bool = False) -> Entry:
+    """What the file of this name says of an image."""
+    named = re.fullmatch(r"(?:captions|instances)_(.*?)(\d{4})?\.json", name.rpartition("/")[2])
+    part, year = named.groups(default="") if named else ("", "")
+    home = f"{part}{year}"
+    return Entry(
+        image=image.values["file_name"],
+        captions=tuple(caption.values["caption"] for caption in captions),
+        where=image.where,
+        id=str(image.values["id"]),
+        split=part if part in ("train", "val", "test") else None,
+        places=("", "images", home, f"images/{home}"),
+        wordless=wordless,
+    )
+
+
+def images_of(
+    content: dict[str, Any], path: str, **more: type
+) -> Generator[Flaw, None, list[Told]]:
+    """The images of a file, and a flaw for each that lacks a key."""
+    found = []
     for position, image in enumerate(content["images"]):
-        reason = lack(image, id=(int, str), file_name=str)
+        where = f"{path}: images[{position}]"
+        reason = lack(image, id=(int, str), file_name=str, **more)
         if reason is None:
-            images.append((f"{path}: images[{position}] (id {image['id']})", image))
+            found.append(Told(f"{where} (id {image['id']})", image))
         else:
-            where = f"{path}: images[{position}]"
             yield Flaw("malformed entry", where, f"{reason} Mend the entry.")
-    captions: dict[int | str, list[str]] = defaultdict(list)
-    known = {image["id"] for _, image in images}
+    return found
+
+
+def annotations_of(
+    content: dict[str, Any],
+    path: str,
+    images: Iterable[Told],
+    what: str,
+    **kinds: type | tuple[type, ...],
+) -> Generator[Flaw, None, dict[int | str, list[Told]]]:
+    """The annotations of each image, and a flaw for each that lacks a key or an image."""
+    found: dict[int | str, list[Told]] = defaultdict(list)
+    known = {image.values["id"] for image in images}
     for position, annotation in enumerate(content["annotations"]):
         where = f"{path}: annotations[{position}]"
-        reason = lack(annotation, image_id=(int, str), caption=str)
+        reason = lack(annotation, image_id=(int, str), **kinds)
         if reason is not None:
             yield Flaw("malformed entry", where, f"{reason} Mend the entry.")
         elif annotation["image_id"] not in known:
-            yield Flaw(
-                "caption without image",
-                where,
-                f"no image has the id {annotation['image_id']}. Add the image, or remove this.",
-            )
+            reason = f"no image has the id {annotation['image_id']}"
+            yield Flaw(f"{what} without image", where, f"{reason}. Add the image, or remove this.")
         else:
-            captions[annotation["image_id"]].append(annotation["caption"])
-    named = re.fullmatch(r"captions_(.*?)(\d{4})?\.json", name.rpartition("/")[2])
-    part, year = named.groups(default="") if named else ("", "")
-    split = part if part in ("train", "val", "test") else None
-    home = f"{part}{year}"
-    for where, image in images:
-        yield Entry(
-            image=image["file_name"],
-            captions=tuple(captions[image["id"]]),
-            where=where,
-            id=str(image["id"]),
-            split=split,
-            places=("", "images", home, f"images/{home}"),
-        )
+            found[annotation["image_id"]].append(Told(where, annotation))
+    return found

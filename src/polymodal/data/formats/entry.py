@@ -19,6 +19,8 @@ class Entry:
     """Folders in which to look for the image, in order."""
     whole: bool = True
     """False where further entries of the same image add captions to it, as rows of a CSV do."""
+    wordless: bool = False
+    """Whether an image without a caption is sound."""
 
 
 @dataclass(frozen=True)

@@ -87,3 +87,14 @@ class Verified:
             for row in content.values()
         )
         return content if sound else {}
+
+
+def sizes_of(source: Source, names: Sequence[str]) -> list[tuple[int, int]]:
+    """The width and height of sound images as they will be seen, by their headers."""
+
+    def look(name: str) -> tuple[int, int]:
+        with source.open(name) as file:
+            return image_files.size_of(file, source.size(name) or 0)
+
+    with ThreadPoolExecutor(image_files.threads(len(names))) as pool:
+        return list(pool.map(look, names))

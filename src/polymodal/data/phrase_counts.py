@@ -1,0 +1,35 @@
+"""How much a split says: images, captions, phrases, and how many of these have boxes, type by type."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from polymodal.data.records import Dataset, Phrase, Region
+
+
+def types_of(phrase: Phrase, regions: Sequence[Region]) -> tuple[str, ...]:
+    """The types of a phrase: its own, or else what the regions that it names are called.
+
+    >>> types_of(Phrase(0, 5, (0, 1)), [Region("cube"), Region("cube")])
+    ('cube',)
+    """
+    return phrase.types or tuple(dict.fromkeys(regions[k].label for k in phrase.regions))
+
+
+def counts(dataset: Dataset) -> dict[str, int]:
+    """The counts by name, without a look at any picture; a phrase of two types counts for both."""
+    found = Counter({"images": len(dataset)})
+    types: Counter[str] = Counter()
+    for place in range(len(dataset)):
+        regions = dataset.columns["regions"][place] or () if "regions" in dataset.columns else ()
+        found["regions"] += len(regions)
+        for caption in dataset.captions(place) if "captions" in dataset.columns else ():
+            found["captions"] += 1
+            for phrase in caption.phrases:
+                found["phrases"] += 1
+                boxes = sum(regions[k].box is not None for k in phrase.regions)
+                if boxes:
+                    found["with a box"] += 1
+                    found["with several"] += boxes > 1
+                    types.update(types_of(phrase, regions))
+    by_type = {f"with a box: {name}": count for name, count in types.most_common()}
+    return {name: count for name, count in found.items() if count} | by_type
