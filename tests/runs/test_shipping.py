@@ -7,7 +7,7 @@ import yaml
 import polymodal
 from polymodal.base.errors import PolymodalError
 from polymodal.runs import shipping
-from polymodal.runs.run_folder import Run, read_yaml
+from polymodal.runs.run_folder import Run
 from polymodal.runs.shipping import halved, ship
 from vlvaes import train_vlvae
 
@@ -111,5 +111,5 @@ def test_no_folder_of_the_machine_is_named(run, tmp_path):
     config = Run(run).config | {"init": "/home/me/runs/first"}
     (tmp_path / "run" / "config.yaml").write_text(yaml.safe_dump(config))
     folder = ship(tmp_path / "run", "a", limits=LIMITS, into=tmp_path)
-    assert read_yaml(folder / "config.yaml")["init"] == "first"
+    assert Run(folder).config["init"] == "first"
     assert "/home/me" not in (folder / "card.md").read_text("utf-8")

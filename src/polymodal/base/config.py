@@ -27,7 +27,7 @@ def from_settings(kind: type[C], settings: Mapping[str, Any] | None, where: str)
     found = {}
     for name, value in (settings or {}).items():
         if name not in known:
-            raise unknown(f"setting in {where}:", name, known)
+            raise unknown(f"setting in {where}:", str(name), known)  # YAML has numbers for names
         try:
             found[name] = fitting(hints[name], value)
         except ValueError as error:

@@ -43,6 +43,12 @@ def atomic(path: Path) -> Iterator[io.BufferedRandom]:
         part.unlink(missing_ok=True)
 
 
+def sweep(folder: Path) -> None:
+    """Delete what `atomic` could not when it was killed, in a folder that nobody else writes into."""
+    for part in folder.glob(".*.part"):
+        part.unlink(missing_ok=True)
+
+
 def disk_is_full(error: BaseException | None) -> bool:
     """Whether an error, or one that it arose from, says that there is no space left."""
     while error is not None:
@@ -83,8 +89,13 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write JSON atomically, for people: indented, with signs of every script as they are."""
-    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    """Write JSON atomically."""
+    write_text(path, json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """JSON for people: indented, with signs of every script as they are."""
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def sha256(path: Path) -> str:

@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import TypeVar
 
 from rich.console import Console
@@ -70,3 +71,9 @@ def watched(items: Sequence[T], title: str) -> Iterable[T]:
         for item in items:
             yield item
             advance(1)
+
+
+@cache
+def say_once(message: str) -> None:
+    """Tell the user something, however often it is met, once."""
+    say(message)

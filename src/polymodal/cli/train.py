@@ -85,15 +85,15 @@ def parse(name: str, arguments: list[str]) -> tuple[Where, Any, Any]:
     """Flags over the settings of --config over those of the run of --init over defaults."""
     import tyro
 
-    from polymodal.runs.run_folder import read_yaml
+    from polymodal.runs.run_settings import read_settings
     from polymodal.training.training_config import Training
 
     module = systems.named(name)
     file, arguments = taken("--config", "the name of a YAML file", arguments)
-    settings = {**read_yaml(Path(file)), "": file} if file else {}
+    settings = {**read_settings(Path(file), also=("run",)), "": file} if file else {}
     init = taken("--init", "a run directory", arguments)[0] or settings.get("init")
     own = settings.get("model") or {}
-    if init and isinstance(own, dict):
+    if init:
         settings["model"] = model_of(Path(init), name, module.Config) | own
     flat: Any = tyro.conf.arg(name="")
     command: Any = dataclasses.make_dataclass(
@@ -164,10 +164,6 @@ def defaults(command: Any, model: Any, training: Any, settings: dict[str, Any]) 
         "model": from_settings(model, settings.pop("model", {}), path),
         "training": from_settings(training, settings.pop("training", {}), path),
     }
-    known = [*(field.name for field in dataclasses.fields(Where)), "system", "model", "training"]
-    for name in settings:
-        if name not in known:
-            raise unknown(f"setting in {path}:", name, known)
     paths = {k: Path(v) for k, v in settings.items() if v and k in ("run", "features", "init")}
     if isinstance(settings.get("parts"), dict):  # as a run's config.yaml has them
         settings["parts"] = tuple(f"{part}={run}" for part, run in settings["parts"].items())

@@ -2,12 +2,15 @@
 
 A features folder holds `SPLIT.npy` (a row an image, in the split's order), `statistics.npy` (mean
 and deviation of the training rows), `ids.json` for other programs, and, written last,
-`manifest.json`.
+`manifest.json`, with the SHA-256 of every array.
+
+Arrays are mapped into memory, but read as a whole when they are opened: their hashes are compared, and
+hashed rows need not be looked through for numbers that are not finite. Who writes into a file that is
+open is not noticed before it is opened again.
 """
 
-import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,15 +21,15 @@ from jaxtyping import Float, Float32, UInt8
 from polymodal.base import files
 from polymodal.base.errors import PolymodalError
 from polymodal.base.locks import writing
-from polymodal.base.progress import progress_bar
+from polymodal.base.progress import progress_bar, say_once
 from polymodal.data.columns import Stored
+from polymodal.data.feature_files import FORMAT, blocks, open_array, read_manifest
 from polymodal.data.records import Dataset
 
 Extract = Callable[[UInt8[np.ndarray, "b h w 3"]], Float[np.ndarray, "b d"]]
 
-_FORMAT = "polymodal features 1"
 _ROWS = 512
-"""Rows of a block: what is lost when the writing is killed, and read at once when it is checked."""
+"""Rows of a block: what is lost when the writing is killed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +97,7 @@ def write_features(
         raise PolymodalError(f"Features are float16 or float32, not {dtype!r}.")
     folder = Path(folder)
     plan = {
-        "format": _FORMAT,
+        "format": FORMAT,
         "encoder": encoder,
         "dtype": dtype,
         "splits": {n: {"count": len(s), "fingerprint": s.fingerprint} for n, s in splits.items()},
@@ -108,7 +111,7 @@ def _is_there(folder: Path, plan: dict[str, Any]) -> bool:
     """Whether these features are finished already; others are refused."""
     if not (folder / "manifest.json").exists():
         return False
-    there = _manifest(folder)
+    there = read_manifest(folder)
     if {key: there.get(key) for key in plan} != plan:
         raise PolymodalError(
             f"{folder}: it already holds features of other data or of another encoder "
@@ -135,17 +138,27 @@ def _write(
         with files.atomic(folder / "statistics.npy") as file:
             np.save(file, _statistics(np.load(folder / "train.npy", mmap_mode="r")))
     files.write_json(folder / "ids.json", {name: list(s.ids) for name, s in splits.items()})
-    files.write_json(folder / "manifest.json", {**plan, "dim": max(dim.values(), default=0)})
+    arrays = [f"{name}.npy" for name in (*splits, *(["statistics"] if "train" in splits else []))]
+    hashes = {name: files.sha256(folder / name) for name in arrays}
+    about = {**plan, "dim": max(dim.values(), default=0), "sha256": hashes}
+    files.write_json(folder / "manifest.json", about)
     shutil.rmtree(parts)
 
 
 def open_features(folder: Path, splits: Mapping[str, Dataset]) -> dict[str, Dataset]:
     """Datasets with a column of their features; refuse those of other data and damaged ones."""
     folder = Path(folder)
-    manifest = _manifest(folder)
+    manifest = read_manifest(folder)
+    hashes = manifest.get("sha256")
+    if hashes is None:
+        say_once(
+            f"{folder} has no hashes of its features, as it was made by an earlier version: it is not "
+            "known whether they are as they were computed."
+        )
     statistics = None
     if "train" in manifest["splits"]:
-        statistics = _array(folder / "statistics.npy", (2, manifest["dim"]), "float32")
+        path = folder / "statistics.npy"
+        statistics = open_array(path, (2, manifest["dim"]), "float32", hashes)
     opened = {}
     for name, split in splits.items():
         kept = manifest["splits"].get(name)
@@ -161,7 +174,7 @@ def open_features(folder: Path, splits: Mapping[str, Dataset]) -> dict[str, Data
                 f"{split.fingerprint}. Captions, image size or files changed: compute them again."
             )
         shape = (kept["count"], manifest["dim"])
-        rows = _array(folder / f"{name}.npy", shape, manifest["dtype"])
+        rows = open_array(folder / f"{name}.npy", shape, manifest["dtype"], hashes)
         features = Features(rows, encoder=manifest["encoder"], statistics=statistics)
         opened[name] = with_features(split, features)
     return opened
@@ -264,50 +277,7 @@ def _join(parts: Path, name: str, count: int, folder: Path) -> int:
 
 def _statistics(rows: np.ndarray) -> Float32[np.ndarray, "2 d"]:
     """Mean and deviation of each column, in two passes of float64."""
-    mean = sum(block.sum(0) for block in _blocks(rows)) / len(rows)
-    variance = sum(np.square(block - mean).sum(0) for block in _blocks(rows)) / len(rows)
+    mean = sum(block.sum(0) for block in blocks(rows)) / len(rows)
+    variance = sum(np.square(block - mean).sum(0) for block in blocks(rows)) / len(rows)
     std = np.sqrt(variance)
     return np.stack([mean, np.where(std > 1e-6, std, 1.0)]).astype(np.float32)
-
-
-def _blocks(rows: np.ndarray) -> Iterator[np.ndarray]:
-    for start in range(0, len(rows), _ROWS):
-        yield np.asarray(rows[start : start + _ROWS], np.float64)
-
-
-def _manifest(folder: Path) -> dict[str, Any]:
-    path = folder / "manifest.json"
-    try:
-        content: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError as error:
-        raise PolymodalError(
-            f"{folder}: there are no finished features (no manifest.json). Compute them first."
-        ) from error
-    except ValueError as error:
-        raise PolymodalError(f"{path}: broken ({error}). Compute the features again.") from error
-    if not isinstance(content, dict) or content.get("format") != _FORMAT:
-        raise PolymodalError(
-            f"{path}: expected the format {_FORMAT!r}. Compute the features again."
-        )
-    return content
-
-
-def _array(path: Path, shape: tuple[int, int], dtype: str) -> np.ndarray:
-    """A memory-mapped array, if it is whole, of this shape, and finite."""
-    try:
-        rows = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise PolymodalError(
-            f"{path}: missing or cut off ({error}). Copy it again, or compute the features again."
-        ) from error
-    if rows.shape != shape or rows.dtype != np.dtype(dtype):
-        raise PolymodalError(
-            f"{path}: expected {dtype} of shape {list(shape)}, found {rows.dtype} of "
-            f"{list(rows.shape)}. Compute the features again."
-        )
-    for number, block in enumerate(_blocks(rows)):
-        bad = np.flatnonzero(~np.isfinite(block).all(1))
-        if len(bad):
-            row = number * _ROWS + int(bad[0])
-            raise PolymodalError(f"{path}: row {row} is not finite. Compute the features again.")
-    return rows

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from polymodal.base.errors import PolymodalError, unknown
-from polymodal.base.files import fingerprint
+from polymodal.base.files import fingerprint, sweep
 from polymodal.base.locks import writing
 from polymodal.base.progress import progress_bar, say
 from polymodal.data.pairs import captions_of, owners
@@ -177,6 +177,7 @@ def make(
             advance=advance,
         )
     save(index, out)
+    sweep(out)
     shutil.rmtree(parts)
     return index
 
