@@ -95,7 +95,7 @@ def test_a_reader_that_leaves_early_is_no_error():
         (["data", "drew"], "Unknown verb of data 'drew'. Did you mean 'draw'?"),
         (["data", "show", "scenes,size=16", "--split", "vol", "--out", "x.png"], "mean 'val'?"),
         (["results"], "Name a result file, such as results/SYSTEM/STUDY.json"),
-        (["index", "cmdim-birds", "--out", "x"], "cmdim-birds holds no retrieval model"),
+        (["index", "cmdim-birds", "--out", "x"], "cmdim-birds is a run of cmdim, which cannot be"),
         (["results", "none.json"], "There is no result file at none.json"),
         (["results", "--page", "none.md"], "There is no page at none.md"),
     ],

@@ -97,7 +97,7 @@ def test_a_run_that_was_moved(places, tmp_path, capsys):
         (["search", "INDEX", "red", "-k", "0"], "k must be 1 or more, not 0"),
         (["search", "INDEX", "red", "--effort", "0"], "effort must be 1 or more, not 0"),
         (["search", "INDEX", "red", "-k", "33"], "k is 33, but the index has 32 items"),
-        (["search", "INDEX", ""], "The query '' has no words"),
+        (["search", "INDEX", ""], "The text '' has no words"),
         (["search", "INDEX"], "Ask for something"),
         (["search", "INDEX", "glorp"], "knows no word of 'glorp'"),
         (["search", "INDEX", "--image", "no.png"], "There is no image at no.png"),
