@@ -113,7 +113,9 @@ def is_folder(out: str) -> bool:
 def check_out(out: str, count: int) -> None:
     """Refuse a place that pictures cannot go to, before they are drawn."""
     from polymodal.base.errors import PolymodalError
+    from polymodal.base.files import check_file, check_folder
 
+    (check_folder if is_folder(out) else check_file)(Path(out))
     if is_folder(out):
         if Path(out).is_dir() and any(Path(out).iterdir()):
             raise PolymodalError(f"The folder {out} is not empty. Give --out a new one.")

@@ -86,6 +86,7 @@ def open_world(
     world = named(name, **options)
     folder = files.cache_folder() / "worlds" / world.fingerprint
     if not (folder / MANIFEST).is_file():
+        files.check_cache(folder)
         draw(world, folder, progress)
     return open_drawn(folder, check)
 
