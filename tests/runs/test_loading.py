@@ -99,6 +99,12 @@ def test_not_a_run(tmp_path):
         polymodal.load(tmp_path)
 
 
+@pytest.mark.parametrize("name", [None, 3])
+def test_not_even_a_name(name):
+    with pytest.raises(PolymodalError, match=f"A run is named by its directory, .* not {name}"):
+        polymodal.load(name)
+
+
 def test_a_setting_that_is_none(squares, tmp_path, run):
     rest = "data: scenes\ntraining: {seed: 0}\n"
     (tmp_path / "config.yaml").write_text(f"system: vse\nmodel: {{margn: 0.2}}\n{rest}")

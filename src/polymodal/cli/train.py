@@ -50,13 +50,17 @@ class Where:
 
 
 def main(arguments: list[str]) -> None:
+    from polymodal.base.files import check_folder
+    from polymodal.base.printing import tell
+
     if not arguments or arguments[0] in ("-h", "--help"):
-        print(HELP.format(systems=listing(systems.summaries())))
+        tell(HELP.format(systems=listing(systems.summaries())))
         return
     name, *rest = arguments
     if name not in systems.names():
         raise unknown("system", name, systems.names())
     where, model, training = parse(name, rest)
+    check_folder(where.run)
     from polymodal.runs.jobs import train
 
     train(name, model, training, **vars(where) | {"parts": runs_of(where.parts)})

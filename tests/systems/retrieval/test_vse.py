@@ -131,7 +131,10 @@ def test_an_empty_split_has_nothing_to_learn_from(splits):
 
 
 def test_embeddings_lie_on_the_sphere(system, splits):
-    for found in (system.encode_dataset(splits["val"]), system.encode_texts(["a red square", ""])):
+    for found in (
+        system.encode_dataset(splits["val"]),
+        system.encode_texts(["a red square", "red"]),
+    ):
         assert found.shape[1] == 16
         torch.testing.assert_close(found.norm(dim=1), torch.ones(len(found)))
 
@@ -302,6 +305,19 @@ def test_texts_come_as_a_list_of_texts(system):
         system.encode_texts("a red cube")
 
 
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ([""], "The text '' has no words"),
+        (["a red square", " ?! "], r"The text ' \?! ' has no words"),
+        (["a red square", "glorp"], "knows no word of 'glorp'"),
+    ],
+)
+def test_texts_that_say_nothing_to_the_model_are_refused(system, texts, message):
+    with pytest.raises(PolymodalError, match=message):
+        system.encode_texts(texts)
+
+
 def test_images_come_as_a_list(system):
-    with pytest.raises(PolymodalError, match=r"encode_images takes a list: \['photo.png'\]"):
+    with pytest.raises(PolymodalError, match=r"takes a list of images, .* not 'photo.png'"):
         system.encode_images("photo.png")

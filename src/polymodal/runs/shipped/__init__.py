@@ -29,6 +29,10 @@ def find(run: Path | str) -> Path:
     A folder that holds a run goes before a shipped model of the same name: whoever trained one there
     means that one. A folder that holds something else does not.
     """
+    if not isinstance(run, str | Path):
+        raise PolymodalError(
+            f"A run is named by its directory, as 'runs/a', or as a shipped model, not {run!r}."
+        )
     folder = Path(run)
     if (folder / "config.yaml").exists():
         return folder
