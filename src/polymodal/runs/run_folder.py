@@ -111,6 +111,8 @@ class Run:
         from safetensors import SafetensorError
         from safetensors.torch import load_file
 
+        from polymodal.runs.packed_weights import unpack
+
         path = self.folder / "model.safetensors"
         if not path.exists():
             _ = self.config  # which says so where there is no run at all
@@ -119,7 +121,7 @@ class Run:
                 "Give the same `polymodal train` command again to go on with it."
             )
         try:
-            return dict(load_file(path))
+            return unpack(load_file(path))
         except SafetensorError as error:
             raise PolymodalError(
                 f"{path} is damaged ({error}). Train again, or copy it again."
