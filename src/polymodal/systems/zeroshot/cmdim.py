@@ -6,13 +6,13 @@ with probability p, else with its own, as in DIM. Images of other classes are th
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from polymodal.base.errors import PolymodalError
+from polymodal.base.ranges import Range
 from polymodal.nn.scratch import Features
 from polymodal.systems.zeroshot import learn
 from polymodal.systems.zeroshot.class_examples import ClassBatch, PartnerBatch
@@ -25,16 +25,11 @@ __all__ = ["Config", "build", "learn"]
 class Config(InfoMaxSettings):
     """An encoder that learns by class-matching Deep InfoMax."""
 
-    p: float = 1.0
+    p: Annotated[float, Range("is a probability, from 0 to 1", lambda n: 0 <= n <= 1)] = 1.0
     """Probability that the positive is another image of the class; 0 to 1."""
     itself: Literal["features", "look"] = "features"
     """If the positive is the image itself: its own local features (as in DIM), or those of another
     augmented view. The thesis says 'the same input' (A.7)."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 <= self.p <= 1:
-            raise PolymodalError(f"p is a probability, from 0 to 1, not {self.p}.")
 
 
 class ClassMatching(InfoMax):
