@@ -53,7 +53,7 @@ SYSTEMS = {
     "gaussian": [TOWERS, {"is a weight, 0 or more": "vib"}],
     "vlvae": [
         {
-            "must be 1 or more": "latent code decoded width ends samples draws transforms flow_hidden",
+            "must be 1 or more": "latent code decoded width final_maps samples draws transforms flow_hidden",
             "must be above 0": "lr flow_lr",
             "must be 0 or more": "image_weight text_weight free_bits joint",
             "is a share, from 0 to 1": "warmup warm_from flow_share dropout",
@@ -72,7 +72,10 @@ SYSTEMS = {
     "amdim": [LEARNER, INFOMAX],
     "cmdim": [LEARNER, INFOMAX, {"is a probability, from 0 to 1": "p"}],
     "vae": [LEARNER, {"must be above 0": "code std", "must be 0 or more": "beta"}],
-    "aae": [LEARNER, {"must be above 0": "code hidden std", "must be 0 or more": "adversity"}],
+    "aae": [
+        LEARNER,
+        {"must be above 0": "code hidden std", "must be 0 or more": "adversarial_weight"},
+    ],
     "vicreg": [
         LEARNER,
         {"must be 1 or more": "expander", "must be 0 or more": "invariance variance covariance"},

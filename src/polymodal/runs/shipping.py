@@ -9,7 +9,7 @@ import yaml
 from torch import Tensor
 
 from polymodal import systems
-from polymodal.base.config import from_settings, to_settings
+from polymodal.base.config import as_stored, from_settings, to_settings
 from polymodal.base.errors import PolymodalError
 from polymodal.base.files import sha256, write_bytes, write_json, write_text
 from polymodal.base.version import versions
@@ -52,7 +52,8 @@ def ship(
     source, changes = Run(Path(run)), changes or {}
     settings, metrics = portable(source.config), source.metrics
     module = systems.named(settings["system"])
-    config = from_settings(module.Config, {**settings["model"], **changes}, "the model to ship")
+    model = settings["model"] | as_stored(module.Config, changes)
+    config = from_settings(module.Config, model, "the model to ship")
     system = module.build(config, source.learned)
     content = packed(weights_of(source, system), name)
     folder = (into or shipped.SHIPPED) / name

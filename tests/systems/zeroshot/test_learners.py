@@ -235,7 +235,7 @@ def test_a_handicap_makes_seen_classes_less_likely():
     system = made("fc")
     trained(system, 20)
     plain = system.validate(TEST)
-    system.config = replace(system.config, handicap=10.0)
+    system.config = replace(system.config, calibration_factor=10.0)
     never = system.evaluate(TEST)
     assert never["top1_among_all"] == plain["zsl_top1"] >= plain["top1_among_all"]
     assert system.evaluate(TRAIN)["top1_among_all"] == 0

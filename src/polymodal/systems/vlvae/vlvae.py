@@ -6,9 +6,10 @@ q_true(z|y), the posterior of the text, as in TELBO (eq. 3); and the aggregate p
 JMVAE learns q_agg(z|y) in stage one instead: --joint 1.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from polymodal.base.config import renamed
 from polymodal.base.errors import PolymodalError
 from polymodal.base.ranges import OneOrMore, Positive, Share, ZeroOrMore, check_ranges
 from polymodal.data.fixed_words import Words
@@ -45,7 +46,7 @@ class Config:
     """Channels of the image networks at half the image size."""
     shrink: int = 4
     """Downsampling before their residual blocks: 4, as in CycleGAN, or 8."""
-    ends: OneOrMore[int] = 10
+    final_maps: OneOrMore[int] = field(default=10, metadata=renamed("ends"))
     """Number of feature maps that the image encoder flattens."""
     norm: Norm = "batch"
     """Normalisation of the shared networks: batch uses batch statistics (the paper), renorm running
@@ -145,7 +146,7 @@ def joint_model(config: Config, words: Words, size: int) -> JointModel:
     return JointModel(
         image_encoder=None
         if config.infer_from == "text"
-        else ImageEncoder(ends=config.ends, code=code, **maps),
+        else ImageEncoder(ends=config.final_maps, code=code, **maps),
         text_encoder=None
         if config.infer_from == "image"
         else TextEncoder(words=len(words), code=code),

@@ -5,13 +5,14 @@ with probability p, else with its own, as in DIM. Images of other classes are th
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from polymodal.base.config import renamed
 from polymodal.base.ranges import Range
 from polymodal.nn.scratch import Features
 from polymodal.systems.zeroshot import learn
@@ -27,7 +28,9 @@ class Config(InfoMaxSettings):
 
     p: Annotated[float, Range("is a probability, from 0 to 1", lambda n: 0 <= n <= 1)] = 1.0
     """Probability that the positive is another image of the class; 0 to 1."""
-    itself: Literal["features", "look"] = "features"
+    self_positive: Literal["features", "look"] = field(
+        default="features", metadata=renamed("itself")
+    )
     """If the positive is the image itself: its own local features (as in DIM), or those of another
     augmented view. The thesis says 'the same input' (A.7)."""
 
@@ -47,7 +50,7 @@ class ClassMatching(InfoMax):
 
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
         one, other = views
-        if self.config.itself == "features":
+        if self.config.self_positive == "features":
             other = self.own_features(one, other, batch)  # type: ignore[arg-type]
         apart = batch.labels[:, None] != batch.labels
         return -0.5 * (self.information(one, other, apart) + self.information(other, one, apart))

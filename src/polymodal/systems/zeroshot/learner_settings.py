@@ -1,8 +1,9 @@
 """Settings of every zero-shot system, and what it needs to know of its data."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
+from polymodal.base.config import renamed
 from polymodal.base.errors import PolymodalError
 from polymodal.base.ranges import Positive, Range, ShareBelowOne, ZeroOrMore, check_ranges
 from polymodal.data.classes import classed
@@ -48,7 +49,7 @@ class Settings:
     """Learning rate of this fit."""
     ridge: Positive[float] = 1.0
     """Weight of the ridge regression that gives the prototypes of zsl_top1_ridge."""
-    handicap: float = 0.0
+    calibration_factor: float = field(default=0.0, metadata=renamed("handicap"))
     """Value subtracted from the cosines of seen classes when all classes are candidates (calibrated
     stacking)."""
 
