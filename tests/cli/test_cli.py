@@ -174,6 +174,31 @@ def test_unknown_settings_name_the_nearest(tmp_path, text, message):
         parse("vse", ["--config", str(tmp_path / "a.yaml"), "--data", "scenes", "--run", "r"])
 
 
+RENAMED = [
+    ("cmdim", "itself", "self_positive", "look"),
+    ("amdim", "looks", "augmentation", "window"),
+    ("aae", "adversity", "adversarial_weight", 0.5),
+    ("fc", "handicap", "calibration_factor", 0.5),
+    ("vlvae", "ends", "final_maps", 7),
+]
+"""System, old name, new name, a value."""
+
+
+@pytest.mark.parametrize(("system", "old", "new", "value"), RENAMED)
+def test_a_renamed_flag_has_either_name(system, old, new, value, tmp_path):
+    """And so has a line of YAML; files keep the old one."""
+    from polymodal.base.config import to_settings
+
+    for name in (old, new):
+        flag = "--" + name.replace("_", "-")
+        file = tmp_path / f"{name}.yaml"
+        file.write_text(yaml.safe_dump({"data": "birds", "run": "r", "model": {name: value}}))
+        flags = [flag, str(value)], [f"{flag}={value}"]
+        for given in (*flags, ["--config", str(file)]):
+            _, model, _ = parse(system, ["--data", "birds", "--run", "r", *given])
+            assert getattr(model, new) == to_settings(model)[old] == value
+
+
 def test_doctor(capsys):
     import torch
 

@@ -256,8 +256,6 @@ def test_what_cannot_be_indexed():
 
 
 def test_settings_are_checked():
-    with pytest.raises(PolymodalError, match="links must be 1 or more, not 0"):
-        Settings(links=0)
     with pytest.raises(PolymodalError, match=r"A store is milvus:FILE\.db"):
         Settings(store="redis:x")
     with pytest.raises(PolymodalError, match="must hold no password"):

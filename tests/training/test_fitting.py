@@ -185,20 +185,6 @@ def test_the_seeds_of_steps_and_processes_are_distinct():
     assert all(0 <= seed < 2**63 for seed in seeds)
 
 
-@pytest.mark.parametrize("name", ["epochs", "batch_size", "checkpoint_every", "devices",
-                                  "log_every", "max_steps", "val_every"])  # fmt: skip
-def test_counts_must_be_above_0(name):
-    with pytest.raises(PolymodalError, match=f"{name} must be above 0, not 0"):
-        Training(**{name: 0})
-
-
-@pytest.mark.parametrize("name", ["seed", "clip"])
-def test_what_may_be_0_but_not_less(name):
-    Training(**{name: 0})
-    with pytest.raises(PolymodalError, match=f"{name} must be 0 or more, not -1"):
-        Training(**{name: -1})
-
-
 def test_the_budget_is_in_epochs_or_steps():
     from polymodal.data.batch_order import Order
 

@@ -89,6 +89,7 @@ def parse(name: str, arguments: list[str]) -> tuple[Where, Any, Any]:
     """Flags over the settings of --config over those of the run of --init over defaults."""
     import tyro
 
+    from polymodal.base.config import as_stored
     from polymodal.runs.run_settings import read_settings
     from polymodal.training.training_config import Training
 
@@ -98,7 +99,9 @@ def parse(name: str, arguments: list[str]) -> tuple[Where, Any, Any]:
     init = taken("--init", "a run directory", arguments)[0] or settings.get("init")
     own = settings.get("model") or {}
     if init:
-        settings["model"] = model_of(Path(init), name, module.Config) | own
+        settings["model"] = model_of(Path(init), name, module.Config) | as_stored(
+            module.Config, own
+        )
     flat: Any = tyro.conf.arg(name="")
     command: Any = dataclasses.make_dataclass(
         "Command",
@@ -111,12 +114,24 @@ def parse(name: str, arguments: list[str]) -> tuple[Where, Any, Any]:
     )
     parsed = tyro.cli(
         command,
-        args=arguments,
+        args=by_new_names(module.Config, arguments),
         prog=f"polymodal train {name}",
         description=module.__doc__ + "\n--config FILE.yaml gives settings; flags override them.",
         default=defaults(command, module.Config, Training, settings),
     )
     return parsed.where, parsed.model, parsed.training
+
+
+def by_new_names(kind: Any, arguments: list[str]) -> list[str]:
+    """Arguments in which flags of earlier releases have their new names."""
+    from polymodal.base.config import stored_names
+
+    flags = {
+        "--" + stored.replace("_", "-"): "--" + name.replace("_", "-")
+        for name, stored in stored_names(kind).items()
+    }
+    parts = [argument.partition("=") for argument in arguments]
+    return [flags.get(flag, flag) + equals + value for flag, equals, value in parts]
 
 
 def taken(flag: str, what: str, arguments: list[str]) -> tuple[str | None, list[str]]:

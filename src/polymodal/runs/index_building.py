@@ -87,12 +87,12 @@ def index_run(
         features=str(features) if features else None,
         skip_bad=skip_bad,
     )
+    check_settings(similarity_of(system), settings)
     with writing(out):
         found = finished(out, records.side, settings, origin)
         if found:
             say(f"{out} is finished already.")
             return found
-        check_settings(similarity_of(system), settings)
         index = make(system, records, settings, origin, out, calibrated(system, records.side, run))
     query = '"a text"' if records.side == "image" else "--image FILE"
     say(f"{len(index)} {items} are in {out}. Next: polymodal search {out} {query}")

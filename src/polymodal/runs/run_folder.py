@@ -134,6 +134,8 @@ class Run:
         from safetensors import SafetensorError
         from safetensors.torch import load_file
 
+        from polymodal.runs.packed_weights import unpack
+
         path = self.folder / "model.safetensors"
         if not path.exists():
             _ = self.config  # which says so where there is no run at all
@@ -144,7 +146,7 @@ class Run:
             )
         check_hash(path)
         try:
-            found = dict(load_file(path))
+            found = unpack(load_file(path))
         except SafetensorError as error:
             raise PolymodalError(f"{path} is damaged ({error}). {COPY_AGAIN}") from error
         check_finite(found, path)

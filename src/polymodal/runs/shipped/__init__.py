@@ -1,7 +1,7 @@
 """Models that come with the package, each a folder here, loaded by its name.
 
 config.yaml, learned.json   as in a run
-model.safetensors           the best weights, in half precision; they are computed with in float32
+model.safetensors           the best weights, matrices as int8 (`packed_weights`); loaded as float32
 card.md                     how it was trained, its figures, its limits
 manifest.json               the SHA-256 of all but the card, checked whenever the model is loaded
 """
