@@ -8,7 +8,7 @@ import yaml
 import polymodal
 from polymodal.base.errors import PolymodalError
 from polymodal.cli import main
-from polymodal.runs.run_settings import read_config, read_yaml
+from polymodal.runs.run_settings import read_config, read_settings
 from toys import flat, train_squares
 
 BAD = {
@@ -110,17 +110,26 @@ def test_what_earlier_versions_did_not_write_may_be_absent(copied):
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(b"a: [", "is not YAML"), (b"- 1", "'name: value' lines"), (b"\xff\xfe\xfa", "is not YAML")],
+    [
+        (b"a: [", "is not YAML"),
+        (b"data: 2020-99-99", "is not YAML"),
+        (b"[" * 10_000, "is not YAML"),
+        (b"\xff\xfe\xfa", "is not YAML"),
+        (b"", "'name: value' lines"),
+        (b"- 1", "'name: value' lines"),
+    ],
 )
-def test_broken_settings(tmp_path, content, message):
-    (tmp_path / "config.yaml").write_bytes(content)
-    with pytest.raises(PolymodalError, match=message):
-        read_yaml(tmp_path / "config.yaml")
+def test_broken_settings(copied, content, message):
+    (copied / "config.yaml").write_bytes(content)
+    with pytest.raises(
+        PolymodalError, match=rf"(?s)config\.yaml .*{message}.* Bring back the file"
+    ):
+        polymodal.load(copied)
 
 
 def test_an_absent_settings_file(tmp_path):
     with pytest.raises(PolymodalError, match="There is no settings file"):
-        read_yaml(tmp_path / "none.yaml")
+        read_settings(tmp_path / "none.yaml")
 
 
 def test_a_model_setting_that_is_a_number(copied):

@@ -24,7 +24,7 @@ def write_hashed(path: Path, content: bytes) -> None:
     known = [hashlib.sha256(content).hexdigest()]
     if path.exists():
         there = sha256(path)
-        if there in hashes.get(path.name, [there]):
+        if there not in known and there in hashes.get(path.name, [there]):
             known.append(there)
     write_json(path.parent / HASHES, {"sha256": {**hashes, path.name: known}})
     write_bytes(path, content)
@@ -36,8 +36,8 @@ def check_hash(path: Path) -> None:
     known = hashes_of(path.parent).get(path.name)
     if known is None and not (path.parent / shipped.MANIFEST).exists():
         say_once(
-            f"{path.parent} has no hash of {path.name} (it was made by an earlier version, or "
-            f"{HASHES} is missing), so it is not known whether the file is the one that was written."
+            f"{path.parent} has no hashes of its files (it was made by an earlier version, or {HASHES} is "
+            "missing), so it is not known whether they are those that were written."
         )
     if known is not None and found not in known:
         raise PolymodalError(

@@ -140,7 +140,7 @@ class Run:
         if not path.exists():
             _ = self.config  # which says so where there is no run at all
             raise PolymodalError(
-                f"{self.folder} has no weights yet: its training has not reached a validation. "
+                f"{self.folder} has no weights yet: no validation of its training had a score. "
                 "Give the same `polymodal train` command again to go on with it, or, if it diverged, "
                 "with a smaller --lr."
             )

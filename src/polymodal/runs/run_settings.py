@@ -25,16 +25,16 @@ ABSENT = {"features": None, "init": None, "skip_bad": False}
 ADVICE = "Bring back the file as the training wrote it, or train into another folder."
 
 
-def read_yaml(path: Path) -> dict[str, Any]:
+def read_yaml(path: Path, advice: str) -> dict[str, Any]:
     """A YAML file of settings."""
     try:
         found = yaml.safe_load(path.read_text("utf-8"))
     except FileNotFoundError as error:
         raise PolymodalError(f"There is no settings file at {path}.") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise PolymodalError(f"{path} is not YAML: {error}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date that is none
+        raise PolymodalError(f"{path} is not YAML: {error}. {advice}") from error
     if not isinstance(found, dict):
-        raise PolymodalError(f"{path} must hold settings as 'name: value' lines.")
+        raise PolymodalError(f"{path} must hold settings as 'name: value' lines. {advice}")
     return found
 
 
@@ -54,7 +54,7 @@ def read_settings(
 ) -> dict[str, Any]:
     """Some settings of a run, and others that are text, each of the kind that it must be."""
     kinds = KINDS | dict.fromkeys(also, str)
-    found = read_yaml(path)
+    found = read_yaml(path, advice)
     for name, value in found.items():
         if name not in kinds:
             raise PolymodalError(f"{unknown(f'setting in {path}:', str(name), kinds)} {advice}")
