@@ -57,6 +57,15 @@ def test_arrays_of_another_kind(array):
         as_picture(array, 4)
 
 
+def test_an_array_in_place_of_a_list():
+    images = np.zeros((2, 4, 4, 3), np.uint8)
+    assert as_pictures(images, 4).shape == (2, 4, 4, 3)
+    assert as_pictures(images[:0], 4).shape == (0, 4, 4, 3)
+    for array in (images[0], np.zeros((0, 0))):
+        with pytest.raises(PolymodalError, match="Give a single image in a list"):
+            as_pictures(array, 4)
+
+
 def test_something_else():
     with pytest.raises(PolymodalError, match="a path, a PIL image or a uint8 array, not int"):
         as_picture(7, 4)

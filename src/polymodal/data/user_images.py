@@ -14,6 +14,11 @@ from polymodal.data.records import Images
 
 def as_pictures(given: Sequence[Any], size: int) -> Images:
     """Any mix of pictures as one batch of size × size, by the same rule that reads a folder."""
+    if isinstance(given, np.ndarray) and given.ndim != 4:
+        raise PolymodalError(
+            "Images come as a list, or as one array of shape (count, height, width, 3), not as one of "
+            f"{given.shape}. Give a single image in a list."
+        )
     found = [as_picture(one, size) for one in given]
     return np.stack(found) if found else np.empty((0, size, size, 3), np.uint8)
 

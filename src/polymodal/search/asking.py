@@ -148,13 +148,13 @@ def ask_texts(system: Embedder, texts: list[str], index: Index, **how: Any) -> l
 def strange_words(reader: Any, text: str) -> tuple[str, ...]:
     """The words of a user's text that are not in the vocabulary, which must know one; a tokenizer has
     pieces for all words."""
-    words = tokenize(text) if isinstance(text, str) else []
+    words = dict.fromkeys(tokenize(text) if isinstance(text, str) else ())
     if not words:
         raise PolymodalError(f"The text {text!r} has no words. Give one that has.")
     if not isinstance(reader, Vocabulary):
         return ()
-    strange = tuple(dict.fromkeys(word for word in words if word not in reader))
-    if strange == tuple(dict.fromkeys(words)):
+    strange = tuple(word for word in words if word not in reader)
+    if len(strange) == len(words):
         raise PolymodalError(
             f"The model knows no word of {text!r}: it has seen those of its training captions alone. "
             "Use their words."
