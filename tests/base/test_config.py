@@ -1,12 +1,12 @@
 """Configs to plain settings and back."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 import pytest
 
-from polymodal.base.config import fitting, from_settings, to_settings
+from polymodal.base.config import as_stored, fitting, from_settings, renamed, to_settings
 from polymodal.base.errors import PolymodalError
 
 
@@ -79,3 +79,29 @@ def test_the_members_of_a_list_are_checked_too():
     assert fitting(tuple[int, float], [1, "2e0"]) == (1, 2.0)
     with pytest.raises(ValueError, match="must have 2 values"):
         fitting(tuple[int, int], [1, 2, 3])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Renamed(Config):
+    weight: float = field(default=1.0, metadata=renamed("heft"))
+
+
+def test_a_renamed_setting_has_its_old_name_in_files():
+    """So that a run of an earlier release can go on, and what is named after its settings stays."""
+    assert to_settings(Renamed(weight=3.0)) == {**to_settings(Config()), "heft": 3.0}
+    assert as_stored(Renamed, {"weight": 2, "steps": 3}) == {"heft": 2, "steps": 3}
+
+
+@pytest.mark.parametrize("name", ["weight", "heft"])
+def test_a_renamed_setting_is_read_by_either_name(name):
+    assert from_settings(Renamed, {name: 2}, "a.yaml") == Renamed(weight=2.0)
+    with pytest.raises(PolymodalError, match=f"a.yaml: {name} is 'x', but must be a number"):
+        from_settings(Renamed, {name: "x"}, "a.yaml")
+
+
+def test_both_names_of_a_setting_are_refused():
+    with pytest.raises(
+        PolymodalError,
+        match=r"^a\.yaml has both heft and weight, an old and a new name of one setting\. Leave one out",
+    ):
+        from_settings(Renamed, {"weight": 2.0, "heft": 2.0}, "a.yaml")

@@ -104,6 +104,46 @@ def test_fingerprints_know_values_not_the_order_of_names():
     assert files.fingerprint([]) == "4f53cda18c2baa0c"  # the same on every machine
 
 
+def test_halves_of_characters_are_written_as_json_does(tmp_path):
+    name = os.fsdecode(b"photo \xff.png")  # a file name that is no UTF-8
+    files.write_json(tmp_path / "a.json", [name])
+    assert json.loads((tmp_path / "a.json").read_text("utf-8")) == [name]
+    assert files.fingerprint(name) != files.fingerprint(name.replace("\udcff", r"\udcff"))
+
+
+def test_a_file_that_could_not_be_written_is_refused_before_work(tmp_path):
+    (tmp_path / "file").touch()
+    files.check_file(tmp_path / "file")
+    files.check_file(tmp_path / "new/a.json")
+    with pytest.raises(PolymodalError, match="is a folder, but a file is to be"):
+        files.check_file(tmp_path)
+    with pytest.raises(PolymodalError, match=r"file/in cannot be written: .*/file is a file\."):
+        files.check_file(tmp_path / "file/in/a.json")
+
+
+def test_a_cache_that_cannot_be_written_says_how_to_choose_another(tmp_path, monkeypatch):
+    monkeypatch.setenv("POLYMODAL_CACHE", str(tmp_path))
+    files.check_cache(tmp_path / "worlds")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(
+        PolymodalError, match=f"in the cache, {tmp_path}, but {tmp_path} may not be"
+    ):
+        files.check_cache(tmp_path / "worlds")
+    with pytest.raises(PolymodalError, match="variable POLYMODAL_CACHE to a folder that can be"):
+        files.check_cache(tmp_path / "worlds")
+
+
+def test_who_has_no_home_is_told_how_to_choose_a_cache(monkeypatch):
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("POLYMODAL_CACHE")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", homeless)
+    with pytest.raises(PolymodalError, match=r"no home directory .* POLYMODAL_CACHE to a folder"):
+        files.cache_folder()
+
+
 def test_the_cache_is_where_the_user_says(monkeypatch, tmp_path):
     monkeypatch.setenv("POLYMODAL_CACHE", str(tmp_path / "mine"))
     assert files.cache_folder() == tmp_path / "mine"

@@ -30,3 +30,18 @@ def test_words_are_on_the_left_and_figures_on_the_right(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert "│ a b       │" in lines[4]
     assert "│    1.5 │" in lines[3]
+
+
+def test_cells_and_titles_are_no_markup_and_do_nothing_to_a_terminal(capsys):
+    hostile = ["a[red] dog[/]", "[sic] :smile:", "\x1b[31m\r"]
+    Table(header=["[/]", "b", "c"], rows=[hostile]).print("what [/] is this\x07")
+    shown = capsys.readouterr().out
+    for text in (
+        "a[red] dog[/]",
+        "[sic] :smile:",
+        r"\x1b[31m\r",
+        r"what [/] is this\x07",
+        "┃ [/] ",
+    ):
+        assert text in shown
+    assert not {"\x1b", "\r", "\x07"} & set(shown)

@@ -95,7 +95,7 @@ def test_a_reader_that_leaves_early_is_no_error():
         (["data", "drew"], "Unknown verb of data 'drew'. Did you mean 'draw'?"),
         (["data", "show", "scenes,size=16", "--split", "vol", "--out", "x.png"], "mean 'val'?"),
         (["results"], "Name a result file, such as results/SYSTEM/STUDY.json"),
-        (["index", "cmdim-birds", "--out", "x"], "cmdim-birds holds no retrieval model"),
+        (["index", "cmdim-birds", "--out", "x"], "cmdim-birds is a run of cmdim, which cannot be"),
         (["results", "none.json"], "There is no result file at none.json"),
         (["results", "--page", "none.md"], "There is no page at none.md"),
     ],
@@ -174,6 +174,31 @@ def test_unknown_settings_name_the_nearest(tmp_path, text, message):
         parse("vse", ["--config", str(tmp_path / "a.yaml"), "--data", "scenes", "--run", "r"])
 
 
+RENAMED = [
+    ("cmdim", "itself", "self_positive", "look"),
+    ("amdim", "looks", "augmentation", "window"),
+    ("aae", "adversity", "adversarial_weight", 0.5),
+    ("fc", "handicap", "calibration_factor", 0.5),
+    ("vlvae", "ends", "final_maps", 7),
+]
+"""System, old name, new name, a value."""
+
+
+@pytest.mark.parametrize(("system", "old", "new", "value"), RENAMED)
+def test_a_renamed_flag_has_either_name(system, old, new, value, tmp_path):
+    """And so has a line of YAML; files keep the old one."""
+    from polymodal.base.config import to_settings
+
+    for name in (old, new):
+        flag = "--" + name.replace("_", "-")
+        file = tmp_path / f"{name}.yaml"
+        file.write_text(yaml.safe_dump({"data": "birds", "run": "r", "model": {name: value}}))
+        flags = [flag, str(value)], [f"{flag}={value}"]
+        for given in (*flags, ["--config", str(file)]):
+            _, model, _ = parse(system, ["--data", "birds", "--run", "r", *given])
+            assert getattr(model, new) == to_settings(model)[old] == value
+
+
 def test_doctor(capsys):
     import torch
 
@@ -187,7 +212,7 @@ def test_an_absent_extra_says_how_to_get_it():
     from polymodal.cli.doctor import state
 
     assert state("json", ("json",)) == "installed"
-    assert "absent (no_such): pip install 'polymodal\\[magic]'" in state("magic", ("no_such",))
+    assert "absent (no_such): pip install 'polymodal[magic]'" in state("magic", ("no_such",))
 
 
 def test_draw_and_show(tmp_path, capsys):
@@ -274,18 +299,40 @@ def test_results_as_tables(tmp_path, capsys):
     assert "99.00" in capsys.readouterr().out
 
 
+def test_a_page_is_updated_before_anything_is_printed(tmp_path, monkeypatch, capsys):
+    def render(page, root):
+        raise PolymodalError(f"{page} was looked at")
+
+    monkeypatch.setattr("polymodal.studies.result_files.render_into", render)
+    assert main(["results", str(tmp_path / "none.json"), "--page", "a.md"]) == 1
+    assert "a.md was looked at" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["evaluate", "RUN", "--device", "cdua"], "The device 'cdua' cannot be used here"),
         (["data", "draw", "scenes", "--count", "0", "--out", "OUT"], "--count must be 1 or more"),
-        (["data", "draw", "scenes", "--count", "9", "--out", "FILE"], "FILE"),
+        (
+            ["data", "draw", "scenes", "--count", "9", "--out", "FILE"],
+            "FILE is a file. Name another",
+        ),
         (
             ["features", "folder:SQUARES", "--out", "OUT", "--encoder", "convnet"],
             "no features to give",
         ),
         (["features", "folder:SQUARES", "--out", "OUT", "--batch-size", "0"], "at least 1, not 0"),
         (["train", "vse", "--data", "scenes", "--run", "OUT", "--lr", "nan"], "lr must be above 0"),
+        (["train", "vse", "--data", "scenes", "--run", "FILE"], "FILE is a file. Name another"),
+        (["demo", "--run", "FILE"], "FILE is a file. Name another"),
+        (
+            ["data", "show", "scenes,size=16", "--out", "SQUARES"],
+            "is a folder, but a file is to be",
+        ),
+        (["data", "export", "scenes,size=16", "--out", "FILE"], "FILE is a file. Name another"),
+        (["features", "folder:SQUARES", "--out", "FILE"], "FILE is a file. Name another"),
+        (["reproduce", "vse/negatives", "--folder", "FILE"], "FILE is a file. Name another"),
+        (["reproduce", "vse/negatives", "--out", "SQUARES"], "is a folder, but a file is to be"),
         (["reproduce", "vse/negatives", "--seeds"], "at least one seed"),
         (["reproduce", "vse/negatives", "--scale", "quik"], "Did you mean 'quick'"),
     ],
@@ -297,7 +344,9 @@ def test_mistakes_are_one_plain_message(arguments, message, run, squares, tmp_pa
     for name, place in places.items():
         given = [argument.replace(name, str(place)) for argument in given]
     assert main(given) == 1
-    assert message in flat(capsys.readouterr().err)
+    printed = capsys.readouterr()
+    assert message.replace("FILE", str(tmp_path / "FILE")) in flat(printed.err)
+    assert printed.out == ""
 
 
 def test_a_run_that_skipped_is_evaluated_so_too(tmp_path, capsys):

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from backbones import write_model
+from polymodal.base.tables import Table
 from polymodal.cli import main
 from polymodal.diagnosis.encoder_opening import untrained
 from polymodal.runs import jobs
@@ -67,6 +68,15 @@ def test_several_are_compared(run, tmp_path, capsys):
     found = json.loads((out / "comparison.json").read_text())
     assert found["against zsl_top1"].keys() == {"tre_ratio"}
     assert not (out / "fc/heatmaps.png").exists()
+
+
+def test_a_comparison_is_written_before_anything_is_printed(run, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(Table, "print", lambda *_, **__: pytest.fail("printed first"))
+    (tmp_path / "again").symlink_to(run)
+    given = ["diagnose", str(run), str(tmp_path / "again"), "--measures", "zeroshot", *QUICK]
+    with pytest.raises(pytest.fail.Exception, match="printed first"):
+        main([*given, "--out", str(tmp_path / "out")])
+    assert (tmp_path / "out/comparison.html").is_file()
 
 
 def test_what_was_cut_is_told_above_the_table(run, tmp_path, capsys):

@@ -2,9 +2,11 @@
 
 import csv
 import json
+import re
 
 import pytest
 
+from polymodal.base.tables import Table
 from polymodal.cli import main
 from polymodal.cli.evaluate import chance_column, remarks
 from polymodal.metrics.recall import chance
@@ -40,6 +42,22 @@ def test_other_endings_are_refused_before_anything_is_done(
     assert f"written as .json or .csv, but --out is {tmp_path / name}" in capsys.readouterr().err
 
 
+def test_scores_are_written_before_anything_is_printed(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(Table, "print", lambda *_, **__: pytest.fail("printed first"))
+    with pytest.raises(pytest.fail.Exception, match="printed first"):
+        main(["evaluate", str(run), "--out", str(tmp_path / "scores.json")])
+    assert (tmp_path / "scores.json").is_file()
+
+
+def test_a_folder_is_no_file_for_scores(run, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(jobs, "evaluate", lambda *_, **__: pytest.fail("it was computed"))
+    (tmp_path / "a.json").mkdir()
+    (tmp_path / "file").touch()
+    for out, message in (("a.json", "is a folder, but a file"), ("file/a.json", "file is a file.")):
+        assert main(["evaluate", str(run), "--out", str(tmp_path / out)]) == 1
+        assert message in capsys.readouterr().err
+
+
 def test_strange_words_and_another_size_are_told(run, tmp_path, capsys):
     other = write_squares(tmp_path / "other", train=4, val=4, test=4)
     text = (other / "captions.csv").read_text().replace("something", "anything")
@@ -50,6 +68,14 @@ def test_strange_words_and_another_size_are_told(run, tmp_path, capsys):
     assert "12.5 % of the words in the captions of test are not in the vocabulary of" in told
     assert "The images are 48×48, but the model was trained on 32×32" in told
     assert "Add ',size=32' to --data" in told
+
+
+def test_captions_whose_every_word_is_new_are_scored(run, tmp_path):
+    other = write_squares(tmp_path / "other", train=4, val=4, test=4)
+    text = (other / "captions.csv").read_text()
+    (other / "captions.csv").write_text(re.sub(",.*,test", ",glorp,test", text))
+    found = jobs.evaluate(run, data=f"folder:{other},size=32")
+    assert found["scores"]["test"]["unknown_words"] == 100
 
 
 def test_nothing_is_told_of_the_runs_own_data(run):

@@ -2,6 +2,7 @@
 
 import csv
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -107,6 +108,12 @@ def test_a_line_a_picture(run, squares, capsys):
     assert capsys.readouterr().out.splitlines() == [line.rstrip() for line in expected]
 
 
+def test_the_name_of_a_picture_does_nothing_to_a_terminal(run, squares, capsys):
+    shutil.copy(squares / "val-000.png", "a\x1b[31m[b]\r.png")
+    assert main(["caption", str(run), "a\x1b[31m[b]\r.png"]) == 0
+    assert capsys.readouterr().out.startswith(r"a\x1b[31m[b]\r.png  ")
+
+
 def test_probabilities_are_those_of_the_words_said(run, squares, capsys):
     import torch
 
@@ -143,6 +150,11 @@ def test_probabilities_are_those_of_the_words_said(run, squares, capsys):
             ["generate", "RUN", "--out", "a.jpg"],
             "written as .png, but --out is a.jpg. A folder ends",
         ),
+        (
+            ["generate", "RUN", "--out", "FULL/file"],
+            "FULL/file cannot be written: FULL/file is a file",
+        ),
+        (["generate", "RUN", "--out", "FULL/file/a.png"], "FULL/file is a file. Name another"),
         (
             ["generate", "RUN", "--out", "FULL"],
             "FULL is there already, and not empty. Name another folder",

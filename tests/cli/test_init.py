@@ -38,6 +38,19 @@ def test_flags_go_over_config_over_the_run_over_defaults(run, vit, tmp_path):
         assert training.max_steps is None  # the budget is not the other run's
 
 
+def test_either_name_of_a_setting_goes_over_the_run(tmp_path):
+    """Which keeps it under the old one."""
+    Run(tmp_path).begin({"system": "aae", "model": {"adversity": 3.0}}, frozenset())
+    (tmp_path / "learned.json").write_text("{}")
+    for name in ("adversity", "adversarial_weight"):
+        file = tmp_path / "a.yaml"
+        file.write_text(yaml.safe_dump({"data": "birds", "run": "r", "model": {name: 0.5}}))
+        _, model, _ = parse("aae", ["--config", str(file), "--init", str(tmp_path)])
+        assert model.adversarial_weight == 0.5
+    _, model, _ = parse("aae", ["--data", "birds", "--run", "r", "--init", str(tmp_path)])
+    assert model.adversarial_weight == 3
+
+
 def test_a_config_file_may_name_it(run, tmp_path):
     file = tmp_path / "a.yaml"
     file.write_text(yaml.safe_dump({"data": "scenes", "run": "r", "init": str(run)}))

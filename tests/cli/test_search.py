@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from polymodal.base.tables import Table
 from polymodal.cli import main
 from polymodal.runs import index_asking
 from toys import flat, train_squares
@@ -97,7 +98,7 @@ def test_a_run_that_was_moved(places, tmp_path, capsys):
         (["search", "INDEX", "red", "-k", "0"], "k must be 1 or more, not 0"),
         (["search", "INDEX", "red", "--effort", "0"], "effort must be 1 or more, not 0"),
         (["search", "INDEX", "red", "-k", "33"], "k is 33, but the index has 32 items"),
-        (["search", "INDEX", ""], "The query '' has no words"),
+        (["search", "INDEX", ""], "The text '' has no words"),
         (["search", "INDEX"], "Ask for something"),
         (["search", "INDEX", "glorp"], "knows no word of 'glorp'"),
         (["search", "INDEX", "--image", "no.png"], "There is no image at no.png"),
@@ -108,6 +109,11 @@ def test_a_run_that_was_moved(places, tmp_path, capsys):
         (["search", "INDEX", "red", "--where", "=val"], "--where takes key=value"),
         (["search", "INDEX", "red", "--where", "a=1", "--where", "a=2"], "--where has a twice"),
         (["search", "INDEX", "red", "--where", "splt=val"], "Did you mean 'split'"),
+        (["search", "INDEX", "red", "--html", "RUN"], "RUN is a folder, but a file is to be"),
+        (["search", "INDEX", "red", "--json", "RUN"], "RUN is a folder, but a file is to be"),
+        (["search", "INDEX", "red", "--json", "OUT", "--html", "OUT"], "both name OUT"),
+        (["search", "INDEX", "red", "--device", "meta"], "The device 'meta' cannot be used"),
+        (["index", "RUN", "--out", "RUN/config.yaml"], "config.yaml is a file. Name another"),
         (["index", "NOWHERE", "--out", "OUT"], "is no run"),
         (["index", "RUN", "--out", "OUT", "--split", "tets"], "Did you mean 'test'"),
         (["index", "RUN", "--out", "OUT", "--links", "0"], "links must be 1 or more"),
@@ -119,8 +125,46 @@ def test_a_run_that_was_moved(places, tmp_path, capsys):
 def test_mistakes_are_one_plain_message(arguments, message, places, tmp_path, capsys):
     there = {"INDEX": places / "index", "RUN": places / "run", "OUT": tmp_path / "out",
              "NOWHERE": tmp_path / "nowhere"}  # fmt: skip
-    given = [str(there.get(argument, argument)) for argument in arguments]
+    given = arguments
     for name, place in there.items():
+        given = [argument.replace(name, str(place)) for argument in given]
         message = message.replace(name, str(place))
     assert main(given) == 1
     assert message in flat(capsys.readouterr().err)
+
+
+HOSTILE = "red [/] [sic] \x1b[31m\r\x07"
+
+
+def test_a_query_does_nothing_to_a_terminal(places, capsys):
+    assert main(["search", str(places / "index"), HOSTILE, "-k", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert r"“red [/] [sic] \x1b[31m\r\x07”" in printed
+    assert not {"\x1b", "\r", "\x07"} & set(printed)
+
+
+def test_a_mistake_does_nothing_to_a_terminal(places, capsys):
+    assert main(["search", HOSTILE, "red"]) == 1
+    with pytest.raises(SystemExit):  # the parser quotes what it does not know
+        main(["search", str(places / "index"), "red", f"--{HOSTILE}"])
+    printed = capsys.readouterr().err
+    assert printed.count(r"[/] [sic] \x1b[31m\r\x07") >= 2
+    assert not {"\x1b", "\r", "\x07"} & set(printed)
+
+
+def test_files_are_written_before_anything_is_printed(places, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(Table, "print", lambda *_, **__: pytest.fail("printed first"))
+    files = [tmp_path / "a.json", tmp_path / "a.html"]
+    given = [
+        "search",
+        str(places / "index"),
+        "red",
+        "--json",
+        str(files[0]),
+        "--html",
+        str(files[1]),
+    ]
+    with pytest.raises(pytest.fail.Exception, match="printed first"):
+        main(given)
+    assert all(file.is_file() for file in files)
+    assert capsys.readouterr().out == ""

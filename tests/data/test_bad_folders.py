@@ -290,6 +290,16 @@ def test_verdicts_are_remembered_until_the_file_changes(
         assert not open_folder(folder, skip_bad=True, progress=False).skipped
 
 
+def test_a_cache_that_cannot_be_written_is_told_before_images_are_decoded(
+    folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_csv(folder, GOOD)
+    cache.touch()
+    monkeypatch.setattr(pictures, "verify", lambda *_: pytest.fail("it was decoded"))
+    with pytest.raises(PolymodalError, match=f"{cache} is a file. Set .* POLYMODAL_CACHE to"):
+        open_folder(folder, skip_bad=True, progress=False)
+
+
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read every file")
 def test_an_unreadable_image(folder: Path) -> None:
     in_csv(folder, GOOD + "bad.jpg,a,train\n")

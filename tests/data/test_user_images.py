@@ -53,10 +53,27 @@ def test_a_broken_file_is_named(tmp_path: Path):
     "array", [np.zeros((4, 4, 3)), np.zeros((4, 4), np.uint8), np.zeros((3, 4, 4), np.uint8)]
 )
 def test_arrays_of_another_kind(array):
-    with pytest.raises(PolymodalError, match=r"uint8 of shape \(height, width, 3\), not"):
+    with pytest.raises(PolymodalError, match=r"uint8 of shape \(height, width, 3\) with one"):
         as_picture(array, 4)
+
+
+def test_an_array_in_place_of_a_list():
+    images = np.zeros((2, 4, 4, 3), np.uint8)
+    assert as_pictures(images, 4).shape == (2, 4, 4, 3)
+    assert as_pictures(images[:0], 4).shape == (0, 4, 4, 3)
+    for array in (images[0], np.zeros((0, 0))):
+        with pytest.raises(PolymodalError, match="Give a single image in a list"):
+            as_pictures(array, 4)
 
 
 def test_something_else():
     with pytest.raises(PolymodalError, match="a path, a PIL image or a uint8 array, not int"):
         as_picture(7, 4)
+
+
+@pytest.mark.parametrize("array", [np.zeros((0, 0, 3), np.uint8), np.zeros((4, 0, 3), np.uint8)])
+def test_pictures_without_a_pixel(array):
+    with pytest.raises(PolymodalError, match="with one pixel at least, not uint8 of"):
+        as_picture(array, 4)
+    with pytest.raises(PolymodalError, match=r"needs one pixel at least, but has \(0, 4\)"):
+        as_picture(Image.new("RGB", (0, 4)), 4)

@@ -163,5 +163,3 @@ def test_what_cannot_be_measured():
     other = Described(data.features, data.attributes[:, :5] | True)
     with pytest.raises(PolymodalError, match="have 12 attributes, the others 5"):
         tre_ratio(data, other)
-    with pytest.raises(PolymodalError, match="restarts must be above 0, not 0"):
-        Fit(restarts=0)

@@ -171,8 +171,6 @@ def test_what_cannot_be_examined():
         Examination(encoder, SPLITS, Settings(fit="val"))
     with pytest.raises(PolymodalError, match=r"found 1 and 1\. Give more"):
         Examination(encoder, Bare(Marks((0,), each=2)))
-    with pytest.raises(PolymodalError, match="images must be 2 or more, not 1"):
-        Settings(images=1)
     narrow = Encoder(
         look=encoder.look, size=64, window=Window(), sight="", device=encoder.device, pixels=64
     )

@@ -134,5 +134,3 @@ def test_what_cannot_be_measured():
     data = located(1.0)
     with pytest.raises(PolymodalError, match="found 40 of features and 3 of parts"):
         Located(data.local, data.maps[:3])
-    with pytest.raises(PolymodalError, match="steps must be above 0, not 0"):
-        Probing(steps=0)

@@ -5,7 +5,6 @@ import math
 import pytest
 import torch
 
-from polymodal.base.errors import PolymodalError
 from polymodal.diagnosis import pointwise
 from polymodal.diagnosis.encoders import Looked
 from polymodal.diagnosis.pointwise import (
@@ -119,16 +118,3 @@ def test_scores_relative_to_other_places():
     by_range = normalised(scores, "range")
     assert (by_range[0].min(), by_range[0].max()) == (0, 1)
     assert not by_range[1].any()
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"steps": 0}, "steps must be above 0, not 0"),
-        ({"clip": -1.0}, "clip must be above 0, not -1.0"),
-        ({"batch_size": 1}, "batch_size must be 2 or more, not 1"),
-    ],
-)
-def test_settings_that_make_no_sense(wrong, message):
-    with pytest.raises(PolymodalError, match=message):
-        Mining(**wrong)

@@ -195,6 +195,12 @@ def test_mistakes_show_before_anything_is_embedded(run, tmp_path, monkeypatch, s
     assert not (tmp_path / "index").exists()
 
 
+def test_a_run_that_cannot_be_indexed_is_refused_before_any_work(tmp_path, monkeypatch):
+    monkeypatch.setattr(building, "load", lambda *_: pytest.fail("it was loaded"))
+    with pytest.raises(PolymodalError, match=r"cmdim, which cannot be indexed: .* gaussian or vse"):
+        index_run(Path("cmdim-birds"), tmp_path)
+
+
 def test_a_similarity_that_no_lift_has(run, tmp_path, monkeypatch):
     monkeypatch.setattr(building, "similarity_of", lambda system: "bhattacharyya")
     monkeypatch.delattr(building.Retrieval, "encode_dataset")

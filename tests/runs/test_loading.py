@@ -1,14 +1,19 @@
 """Runs as systems again, and as the start of others."""
 
 import json
+import shutil
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 import polymodal
 from polymodal.base.errors import PolymodalError
 from polymodal.data.sources import open_splits
+from polymodal.runs import jobs
+from polymodal.runs.index_building import index_run
 from polymodal.runs.run_folder import Run
+from polymodal.runs.shipping import ship
 from toys import train_squares, write_backbone, write_squares
 
 
@@ -49,16 +54,63 @@ def test_the_best_weights_are_loaded_not_the_last(squares, tmp_path, monkeypatch
     assert not torch.equal(found, kept[2])
 
 
+USES = {
+    "load": lambda run, folder: polymodal.load(run),
+    "evaluate": lambda run, folder: jobs.evaluate(run),
+    "index": lambda run, folder: index_run(run, folder / "index"),
+    "ship": lambda run, folder: ship(run, "a", limits="None.", into=folder),
+    "init": lambda run, folder: train_squares(
+        folder, folder / "b", init=run, data=Run(run).config["data"]
+    ),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_weights_that_are_not_finite_are_of_no_use(run, tmp_path, use):
+    """As an earlier version kept them, without a hash."""
+    shutil.copytree(run, tmp_path / "run")
+    found = weights(run)
+    found["captions.head.bias"][3] = torch.nan
+    save_file(found, tmp_path / "run" / "model.safetensors")
+    (tmp_path / "run" / "hashes.json").unlink()
+    before = {path.name for path in tmp_path.iterdir()}
+    with pytest.raises(
+        PolymodalError,
+        match=r"weights captions\.head\.bias for .* the training diverged\. Train again",
+    ):
+        USES[use](tmp_path / "run", tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} - before <= {"b"}
+
+
+def test_a_learned_json_without_what_is_needed(run, tmp_path):
+    shutil.copytree(run, tmp_path / "run")
+    (tmp_path / "run" / "learned.json").write_text("{}")
+    with pytest.raises(PolymodalError, match=r"learned\.json is damaged, or not of this run"):
+        polymodal.load(tmp_path / "run")
+    (tmp_path / "run" / "hashes.json").unlink()
+    with pytest.raises(
+        PolymodalError, match=r"learned\.json does not have what vse learns from its data"
+    ):
+        polymodal.load(tmp_path / "run")
+
+
 def test_not_a_run(tmp_path):
     with pytest.raises(PolymodalError, match="is no run"):
         polymodal.load(tmp_path)
 
 
+@pytest.mark.parametrize("name", [None, 3])
+def test_not_even_a_name(name):
+    with pytest.raises(PolymodalError, match=f"A run is named by its directory, .* not {name}"):
+        polymodal.load(name)
+
+
 def test_a_setting_that_is_none(squares, tmp_path, run):
-    (tmp_path / "config.yaml").write_text("system: vse\nmodel: {margn: 0.2}\n")
+    rest = "data: scenes\ntraining: {seed: 0}\n"
+    (tmp_path / "config.yaml").write_text(f"system: vse\nmodel: {{margn: 0.2}}\n{rest}")
     with pytest.raises(PolymodalError, match=r"config\.yaml: 'margn'\. Did you mean 'margin'"):
         polymodal.load(tmp_path)
-    (tmp_path / "config.yaml").write_text("system: vsee\nmodel: {}\n")
+    (tmp_path / "config.yaml").write_text(f"system: vsee\nmodel: {{}}\n{rest}")
     with pytest.raises(PolymodalError, match="Unknown system 'vsee'"):
         polymodal.load(tmp_path)
 

@@ -89,4 +89,4 @@ def test_pictures_do_not_join_those_of_another(tmp_path: Path) -> None:
 def test_export_into_a_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").touch()
     assert main(["data", "export", "birds", "--out", str(tmp_path / "file")]) == 1
-    assert "file is there already" in capsys.readouterr().err
+    assert "file is a file" in capsys.readouterr().err

@@ -3,14 +3,18 @@
 import pytest
 import torch
 import yaml
+from safetensors.torch import save_file
 from torch import nn
 
 from polymodal.base.errors import PolymodalError
 from polymodal.base.version import versions
-from polymodal.runs.run_folder import Run, card, differences, read_yaml
-from toys import train_squares
+from polymodal.runs.run_folder import Run, card, differences
+from toys import flat, train_squares
 
-CONFIG = {"system": "vse", "data": "scenes", "model": {"lr": 0.1}, "training": {"devices": 1}}
+TRAINING = {"seed": 0, "devices": 1}
+ABSENT = {"features": None, "init": None, "skip_bad": False}
+"""What the config of an earlier version may lack."""
+CONFIG = {"system": "vse", "data": "scenes", "model": {"lr": 0.1}, "training": TRAINING, **ABSENT}
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +30,7 @@ def test_what_a_training_leaves(trained):
         "config.yaml",
         "learned.json",
         "model.safetensors",
+        "hashes.json",
         "metrics.json",
         "card.md",
         "checkpoints",
@@ -78,9 +83,17 @@ def test_the_same_settings_go_on(tmp_path):
 
 def test_settings_that_change_only_the_speed_may_differ(tmp_path):
     run = begun(tmp_path)
-    changed = CONFIG | {"training": {"devices": 2}}
+    changed = CONFIG | {"training": TRAINING | {"devices": 2}}
     run.begin(changed, frozenset({"devices"}))
     assert run.config == changed
+
+
+def test_a_run_of_an_earlier_version_goes_on(tmp_path):
+    run = begun(tmp_path)
+    old = {name: value for name, value in CONFIG.items() if name not in ABSENT}
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(old))
+    assert run.config == CONFIG
+    run.begin(CONFIG, frozenset())
 
 
 def test_other_settings_are_named(tmp_path):
@@ -128,7 +141,7 @@ def test_no_run(tmp_path):
 def test_no_weights_yet(tmp_path):
     with pytest.raises(PolymodalError, match="is no run"):
         Run(tmp_path).weights()
-    (tmp_path / "config.yaml").write_text("system: vse\n")
+    Run(tmp_path).begin(CONFIG, frozenset())
     with pytest.raises(PolymodalError, match=r"has no weights yet.*same `polymodal train` command"):
         Run(tmp_path).weights()
 
@@ -147,29 +160,58 @@ def test_damaged_weights(tmp_path):
     path.write_bytes(path.read_bytes()[:-5])
     with pytest.raises(PolymodalError, match=r"model\.safetensors is damaged"):
         run.weights()
+    (tmp_path / "hashes.json").unlink()
+    with pytest.raises(PolymodalError, match=r"model\.safetensors is damaged"):
+        run.weights()
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+@pytest.mark.parametrize("name", ["weight", "running_mean"])
+def test_weights_that_are_not_finite_are_neither_kept_nor_given(tmp_path, name, value):
+    run, system = Run(tmp_path), nn.BatchNorm1d(3)
+    run.keep(system)
+    before = run.weights()
+    with torch.no_grad():
+        getattr(system, name)[1] = value
+    message = rf"The weights {name} for .*model\.safetensors are not finite: .* a smaller --lr"
+    with pytest.raises(PolymodalError, match=message):
+        run.keep(system)
+    assert torch.equal(run.weights()[name], before[name])
+    save_file(system.state_dict(), tmp_path / "model.safetensors")  # as an earlier version kept it
+    (tmp_path / "hashes.json").unlink()
+    with pytest.raises(PolymodalError, match=message):
+        run.restore(system)
+
+
+def test_weights_of_an_attempt_that_left_no_checkpoint_are_not_those_of_the_next(tmp_path, capsys):
+    run = Run(tmp_path)
+    run.begin(CONFIG, frozenset())
+    run.keep(nn.Linear(3, 2))
+    run.begin(CONFIG | {"model": {"lr": 0.01}}, frozenset())
+    assert "weights that an earlier attempt left are deleted" in flat(capsys.readouterr().err)
+    with pytest.raises(PolymodalError, match="has no weights yet"):
+        run.weights()
+
+
+def test_a_run_that_lost_its_config_is_not_gone_on_with(tmp_path):
+    run = begun(tmp_path)
+    (tmp_path / "config.yaml").unlink()
+    with pytest.raises(PolymodalError, match=r"has lost its config\.yaml\. Bring back the file"):
+        run.begin(CONFIG, frozenset())
 
 
 def test_missing_and_damaged_json(tmp_path):
-    with pytest.raises(PolymodalError, match=r"learned\.json is missing"):
-        _ = Run(tmp_path).learned
-    (tmp_path / "metrics.json").write_text("{")
-    with pytest.raises(PolymodalError, match=r"metrics\.json is damaged"):
-        _ = Run(tmp_path).metrics
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [(b"a: [", "is not YAML"), (b"- 1", "'name: value' lines"), (b"\xff\xfe\xfa", "is not YAML")],
-)
-def test_broken_settings(tmp_path, content, message):
-    (tmp_path / "config.yaml").write_bytes(content)
-    with pytest.raises(PolymodalError, match=message):
-        read_yaml(tmp_path / "config.yaml")
-
-
-def test_an_absent_settings_file(tmp_path):
-    with pytest.raises(PolymodalError, match="There is no settings file"):
-        read_yaml(tmp_path / "none.yaml")
+    run = Run(tmp_path)
+    for name in ("learned", "metrics"):
+        with pytest.raises(PolymodalError, match=rf"{name}\.json is missing"):
+            getattr(run, name)
+        for content in ("", "{", "[]", "3", "\xff", "[" * 100_000):
+            (tmp_path / f"{name}.json").write_text(content, "latin-1")
+            with pytest.raises(PolymodalError, match=rf"{name}\.json is damaged.* Copy it again"):
+                getattr(run, name)
+    (tmp_path / "metrics.json").write_text("{}")
+    with pytest.raises(PolymodalError, match=r"metrics\.json is damaged: it has no scores"):
+        _ = run.metrics
 
 
 def test_the_config_is_readable_yaml(trained):

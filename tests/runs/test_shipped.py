@@ -44,7 +44,7 @@ def test_a_shipped_model_is_loaded_by_its_name(shipped, run):
     assert system.generate(TEXT, 2).shape == (2, 16, 16, 3)
 
 
-def test_pictures_survive_half_precision(squares, tmp_path):
+def test_pictures_survive_packing(squares, tmp_path):
     """Of 32×32: at 16×16 instance norm divides by the deviation of four numbers, which may be none."""
     jobs.train(
         "vlvae",
@@ -54,14 +54,14 @@ def test_pictures_survive_half_precision(squares, tmp_path):
         run=tmp_path / "run",
     )
     before = polymodal.load(tmp_path / "run")
-    folder = ship(tmp_path / "run", "half", limits="It knows squares alone.", into=tmp_path)
+    folder = ship(tmp_path / "run", "small", limits="It knows squares alone.", into=tmp_path)
     after = polymodal.load(folder)
     for seed in range(3):
         first, second = (one.generate(TEXT, 32, seed=seed) for one in (before, after))
-        assert first.std(0).mean() > 1  # they are not all the same
+        assert first.std(0).mean() > 1  # grey levels of 256: they are not all the same
         away = abs(first.astype(int) - second)
-        assert away.max() < 2
-        assert (away > 0).mean() < 0.05  # bfloat16 would change several times as many
+        assert away.max() < 4
+        assert away.mean() < 0.1 * first.std(0).mean()
     assert before.sample(16).texts == after.sample(16).texts
 
 
@@ -127,5 +127,5 @@ def test_the_manifest_has_the_hashes_of_what_is_loaded(shipped):
 @pytest.mark.parametrize("name", models.names())
 def test_what_is_shipped_is_whole_and_small(name):
     folder = models.checked(models.SHIPPED / name)
-    assert (folder / "model.safetensors").stat().st_size <= 12_000_000
+    assert (folder / "model.safetensors").stat().st_size <= 6_000_000
     assert polymodal.load(name) is not None

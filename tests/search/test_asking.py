@@ -74,8 +74,9 @@ def test_strange_words_are_named(runs, system):
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"query": ""}, "The query '' has no words"),
-        ({"query": ["something red", " ?! "]}, r"The query ' \?! ' has no words"),
+        ({"query": ""}, "The text '' has no words"),
+        ({"query": ["something red", " ?! "]}, r"The text ' \?! ' has no words"),
+        ({"query": "red", "index": None}, "index is an index, or the folder of one, not None"),
         ({"query": "glorp"}, "knows no word of 'glorp'"),
         ({}, "a text or with image="),
         ({"query": "red", "image": "a.png"}, "a text or with image="),
@@ -86,7 +87,7 @@ def test_strange_words_are_named(runs, system):
 )
 def test_what_cannot_be_asked(runs, system, asked, message):
     with pytest.raises(PolymodalError, match=message):
-        ask(system, index=runs / "index", **asked)
+        ask(system, **{"index": runs / "index"} | asked)
 
 
 def test_an_index_of_another_model_is_refused(runs, system):

@@ -89,7 +89,7 @@ def test_what_is_as_written_is_what_is_written():
             if row.system in ("dim", "cmdim"):
                 assert model.bound == "donsker-varadhan"
             if row.system == "amdim":
-                assert model.looks == "window"
+                assert model.augmentation == "window"
 
 
 def test_the_thesis_is_quoted():

@@ -10,10 +10,30 @@ from polymodal.base.errors import PolymodalError, unknown
 
 C = TypeVar("C")
 
+STORED = "stored"
+
+
+def renamed(before: str) -> dict[str, str]:
+    """The metadata of a field that had another name. Files keep it under that one, so that runs, indexes
+    and results of earlier releases stay what they are; settings and flags may have either name."""
+    return {STORED: before}
+
+
+def stored_names(kind: Any) -> dict[str, str]:
+    """The name in files of each field of a class."""
+    return {own.name: own.metadata.get(STORED, own.name) for own in dataclasses.fields(kind)}
+
+
+def as_stored(kind: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by their names in files, whichever names they have."""
+    names = stored_names(kind)
+    return {names.get(name, name): value for name, value in settings.items()}
+
 
 def to_settings(config: Any) -> dict[str, Any]:
     """A config as plain values, for YAML."""
-    return json.loads(json.dumps(dataclasses.asdict(config), default=str))
+    settings = json.loads(json.dumps(dataclasses.asdict(config), default=str))
+    return as_stored(config, settings)
 
 
 def from_settings(kind: type[C], settings: Mapping[str, Any] | None, where: str) -> C:
@@ -23,15 +43,22 @@ def from_settings(kind: type[C], settings: Mapping[str, Any] | None, where: str)
             f"{where} must hold settings as 'name: value' lines, not {settings!r}."
         )
     hints = get_type_hints(kind)
-    known = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
-    found = {}
-    for name, value in (settings or {}).items():
-        if name not in known:
-            raise unknown(f"setting in {where}:", name, known)
+    fields = stored_names(kind)
+    known = {stored: name for name, stored in fields.items()} | {name: name for name in fields}
+    found: dict[str, Any] = {}
+    for given, value in (settings or {}).items():
+        if given not in known:
+            raise unknown(f"setting in {where}:", str(given), fields)  # YAML has numbers for names
+        name = known[given]
+        if name in found:
+            raise PolymodalError(
+                f"{where} has both {fields[name]} and {name}, an old and a new name of one setting. "
+                "Leave one out."
+            )
         try:
             found[name] = fitting(hints[name], value)
         except ValueError as error:
-            raise PolymodalError(f"{where}: {name} is {value!r}, but {error}.") from error
+            raise PolymodalError(f"{where}: {given} is {value!r}, but {error}.") from error
     return kind(**found)
 
 

@@ -43,6 +43,12 @@ def atomic(path: Path) -> Iterator[io.BufferedRandom]:
         part.unlink(missing_ok=True)
 
 
+def sweep(folder: Path) -> None:
+    """Delete what `atomic` could not when it was killed, in a folder that nobody else writes into."""
+    for part in folder.glob(".*.part"):
+        part.unlink(missing_ok=True)
+
+
 def disk_is_full(error: BaseException | None) -> bool:
     """Whether an error, or one that it arose from, says that there is no space left."""
     while error is not None:
@@ -65,10 +71,26 @@ def sync_folder(folder: Path) -> None:
 
 def check_folder(folder: Path) -> None:
     """Say before long work that nothing could be written into a folder afterwards."""
+    why = obstacle(folder)
+    if why:
+        raise PolymodalError(f"{folder} cannot be written: {why}. Name another folder.")
+
+
+def obstacle(folder: Path) -> str | None:
+    """What keeps a folder, or one above it, from being written to."""
     above = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    if not above.is_dir() or not os.access(above, os.W_OK):
-        what = "may not be written to" if above.is_dir() else "is a file"
-        raise PolymodalError(f"{folder} cannot be written: {above} {what}. Name another folder.")
+    if not above.is_dir():
+        return f"{above} is a file"
+    return None if os.access(above, os.W_OK) else f"{above} may not be written to"
+
+
+def check_file(path: Path) -> None:
+    """Say before long work that a file could not be written afterwards."""
+    if path.is_dir():
+        raise PolymodalError(
+            f"{path} is a folder, but a file is to be written. Name a file in it, or another."
+        )
+    check_folder(path.parent)
 
 
 def write_bytes(path: Path, content: bytes) -> None:
@@ -78,13 +100,19 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write UTF-8 text atomically."""
-    write_bytes(path, text.encode())
+    """Write UTF-8 text atomically; halves of characters, as of file names that are no UTF-8, are written
+    as JSON does."""
+    write_bytes(path, text.encode(errors="backslashreplace"))
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write JSON atomically, for people: indented, with signs of every script as they are."""
-    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    """Write JSON atomically."""
+    write_text(path, json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """JSON for people: indented, with signs of every script as they are."""
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def sha256(path: Path) -> str:
@@ -100,7 +128,7 @@ def fingerprint(value: Any) -> str:
     True
     """
     canonical = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+    return hashlib.sha256(canonical.encode(errors="backslashreplace")).hexdigest()[:16]
 
 
 def cache_folder() -> Path:
@@ -109,4 +137,20 @@ def cache_folder() -> Path:
     if chosen:
         return Path(chosen)
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "polymodal"
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "polymodal"
+    except RuntimeError as error:
+        raise PolymodalError(
+            "There is no home directory to keep drawn worlds in. Set the environment variable "
+            "POLYMODAL_CACHE to a folder for them."
+        ) from error
+
+
+def check_cache(folder: Path) -> None:
+    """Say before long work that its results could not be kept in this folder of the cache."""
+    why = obstacle(folder)
+    if why:
+        raise PolymodalError(
+            f"Drawn worlds and checked images are kept in the cache, {cache_folder()}, but {why}. "
+            "Set the environment variable POLYMODAL_CACHE to a folder that can be written."
+        )

@@ -24,15 +24,15 @@ def hardware() -> dict[str, Any]:
 
 
 def usable(device: str) -> Any:
-    """A device by name, if it is there."""
+    """A device by name, if it is there and gives results: meta, for one, gives none."""
     import torch
 
     from polymodal.base.errors import PolymodalError
 
     try:
         found = torch.device(device)
-        torch.empty(0, device=found)
-    except (RuntimeError, AssertionError) as error:
+        torch.ones(1, device=found).sum().item()
+    except (RuntimeError, AssertionError, ImportError, TypeError) as error:
         raise PolymodalError(
             f"The device {device!r} cannot be used here ({str(error).splitlines()[0]}). "
             "`polymodal doctor` lists what there is; cpu always works."

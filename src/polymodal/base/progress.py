@@ -4,23 +4,27 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from rich.console import Console
+from polymodal.base.printing import printable, terminal
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 T = TypeVar("T")
 
 PAUSE = 30.0
 """Seconds between lines where there is no terminal to draw a bar on."""
 
-console = Console(stderr=True)
+console = terminal(stderr=True)
 """Where all that is not a result goes; a bar and messages share it, so that neither tears the other."""
 
 
 def say(message: str) -> None:
     """Tell the user something, as it is: once, however many processes train together."""
     if os.environ.get("LOCAL_RANK", "0") == "0":
-        console.print(message, highlight=False, markup=False, soft_wrap=True)
+        console.print(printable(message), soft_wrap=True)
 
 
 @contextmanager
@@ -31,6 +35,13 @@ def progress_bar(
     if not console.is_terminal:
         yield lines(title, total) if shown else lambda count: None
         return
+    with drawn_bar(disable=not shown, transient=transient) as bar:
+        task = bar.add_task(printable(title), total=total, state="")
+        yield lambda count: bar.advance(task, count)
+
+
+def drawn_bar(**how: Any) -> "Progress":
+    """A bar whose tasks have a title and a `state`: what is told of them beside how many are done."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -39,15 +50,15 @@ def progress_bar(
         TimeRemainingColumn,
     )
 
-    columns = (
-        TextColumn(title, markup=False),
+    return Progress(
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[state]}", markup=False),
+        console=console,
+        **how,
     )
-    with Progress(*columns, console=console, disable=not shown, transient=transient) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda count: bar.advance(task, count)
 
 
 def lines(title: str, total: int) -> Callable[[int], None]:
@@ -70,3 +81,9 @@ def watched(items: Sequence[T], title: str) -> Iterable[T]:
         for item in items:
             yield item
             advance(1)
+
+
+@cache
+def say_once(message: str) -> None:
+    """Tell the user something, however often it is met, once."""
+    say(message)

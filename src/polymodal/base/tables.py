@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from polymodal.base.printing import printable, terminal
+
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
@@ -32,6 +34,11 @@ class Table:
         first, *rest = zip(self.header, *self.rows, strict=True)
         return Table(header=first, rows=rest)
 
+    def printable(self) -> "Table":
+        """The same cells, harmless to a terminal."""
+        header, *rows = ([*map(printable, line)] for line in (self.header, *self.rows))
+        return Table(header=header, rows=rows)
+
     def width(self) -> int:
         """How many characters the table takes with every cell on one line."""
         columns = zip(self.header, *self.rows, strict=True)
@@ -40,16 +47,15 @@ class Table:
     def print(self, title: str = "", turn: bool = True) -> None:
         """The table for a terminal, turned where that makes a wide one fit; figures are never broken,
         and what is no terminal is as wide as it must be."""
-        from rich.console import Console
         from rich.table import Table as RichTable
 
-        console = Console()
-        shown = self
-        if turn and self.width() > console.width >= self.turned().width():
-            shown = self.turned()
+        console = terminal()
+        shown = self.printable()
+        if turn and shown.width() > console.width >= shown.turned().width():
+            shown = shown.turned()
         if not console.is_terminal:
-            console = Console(width=max(console.width, shown.width()))
-        table = RichTable(title=title or None, title_justify="left")
+            console = terminal(width=max(console.width, shown.width()))
+        table = RichTable(title=printable(title) or None, title_justify="left")
         for place, name in enumerate(shown.header):
             words = any(" " in row[place] for row in shown.rows) and not is_figure(shown, place)
             table.add_column(

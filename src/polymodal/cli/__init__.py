@@ -54,24 +54,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a verb; a user's mistake becomes one plain message and exit status 1."""
     from polymodal.base import catalogue
     from polymodal.base.errors import PolymodalError, unknown
+    from polymodal.base.printing import complain, harmless, tell
 
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # idle threads must not spin on a busy core
     given = list(sys.argv[1:] if arguments is None else arguments)
     verbs = catalogue.names(__path__)
     try:
         if not given or given[0] in ("-h", "--help", "help"):
-            print(INTRODUCTION + listing(catalogue.summaries(__path__)) + EXAMPLES)
+            tell(INTRODUCTION + listing(catalogue.summaries(__path__)) + EXAMPLES)
             return 0
         if given[0] in ("-V", "--version"):
             from polymodal.base.version import __version__
 
-            print(f"polymodal {__version__}")
+            tell(f"polymodal {__version__}")
             return 0
         if given[0] not in verbs:
             raise unknown("verb", given[0], verbs)
-        return run(given[0], given[1:])
+        with harmless(given):
+            return run(given[0], given[1:])
     except PolymodalError as error:
-        print(f"polymodal: {error}", file=sys.stderr)
+        complain(f"polymodal: {error}")
         return 1
     except BrokenPipeError:
         # whoever read our output has seen enough; keep Python from complaining when it flushes
@@ -81,17 +83,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from polymodal.base.files import disk_is_full
 
         if not disk_is_full(error):
-            print(f"polymodal: {error}. {PLACES}", file=sys.stderr)
+            complain(f"polymodal: {error}. {PLACES}")
             return 1
-        print(
+        complain(
             f"polymodal: the disk is full ({error}). Free some space and give the same command "
-            "again; nothing finished is lost.",
-            file=sys.stderr,
+            "again; nothing finished is lost."
         )
         return 1
     except KeyboardInterrupt:
         again = " The same command goes on from what was kept." if given[0] in RESUMED else ""
-        print(f"\npolymodal: stopped.{again}", file=sys.stderr)
+        complain(f"\npolymodal: stopped.{again}")
         return 130
 
 

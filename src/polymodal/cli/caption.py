@@ -45,6 +45,7 @@ class Caption(AboutImages):
 
 
 def main(arguments: list[str]) -> None:
+    from polymodal.base.printing import tell
     from polymodal.runs.loading import load_for
 
     options = parse_options(Caption, "caption", arguments, HELP)
@@ -55,4 +56,4 @@ def main(arguments: list[str]) -> None:
         if options.probabilities:
             pairs = zip(caption.words, caption.probabilities, strict=True)
             text = "  ".join(f"{word} {p:.2f}" for word, p in pairs)
-        print(f"{image!s:{width}}  {text}")
+        tell(f"{image!s:{width}}  {text}")

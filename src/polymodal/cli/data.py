@@ -29,6 +29,7 @@ Datasets with boxes: flickr30k:PATH,images=PATH or coco:PATH
 
 def main(arguments: list[str]) -> None:
     from polymodal.base.errors import unknown
+    from polymodal.base.printing import tell
     from polymodal.cli import listing
     from polymodal.data.drawn.birds import Birds
     from polymodal.data.drawn.scenes import WORLDS
@@ -36,7 +37,7 @@ def main(arguments: list[str]) -> None:
     verb = arguments[0] if arguments else "--help"
     if verb in ("-h", "--help"):
         known = {name: extent(world) for name, world in WORLDS.items()} | {"birds": extent(Birds())}
-        print(HELP.format(worlds=listing(known)))
+        tell(HELP.format(worlds=listing(known)))
         return
     verbs: dict[str, Callable[..., None]] = {
         "draw": draw,
@@ -69,6 +70,7 @@ def draw(
         count: Total number of images, divided among the splits in their default proportions.
     """
     from polymodal.base.errors import PolymodalError
+    from polymodal.base.files import check_folder
     from polymodal.base.progress import say
     from polymodal.data.drawn import scenes as worlds
     from polymodal.data.sources import parse, world_options
@@ -83,6 +85,7 @@ def draw(
     if count is not None and count < 1:
         raise PolymodalError(f"--count must be 1 or more, not {count}.")
     chosen = worlds.named(**world_options(name, options | ({"count": str(count)} if count else {})))
+    check_folder(out)
     worlds.draw(chosen, out)
     say(f"{chosen.train + chosen.val + chosen.test} images of {name} are in {out}. Next:")
     say(f"  polymodal data show {out} --out sheet.png")
@@ -104,9 +107,11 @@ def show(
         split: train, val, test or composition.
         count: Number of images.
     """
+    from polymodal.base.files import check_file
     from polymodal.base.progress import say
     from polymodal.views.contact_sheet import contact_sheet
 
+    check_file(out)
     chosen = split_of(data, split, skip_bad)
     contact_sheet(chosen, out, count=count)
     say(f"Wrote {out}: {min(count, len(chosen))} of {len(chosen)} images of {split}.")

@@ -16,6 +16,9 @@ class Demo:
 
 def main(arguments: list[str]) -> None:
     options = parse_options(Demo, "demo", arguments)
+    from polymodal.base.files import check_folder
+
+    check_folder(options.run)
     from polymodal.studies.demo import demo
 
     demo(options.run)

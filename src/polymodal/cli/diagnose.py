@@ -58,6 +58,7 @@ def report(options: Diagnose) -> None:
     """Diagnose each encoder, print, write."""
     from polymodal.base.errors import PolymodalError
     from polymodal.base.files import check_folder
+    from polymodal.base.printing import tell
     from polymodal.base.progress import say
     from polymodal.diagnosis.comparison import Comparison
     from polymodal.diagnosis.encoder_opening import check
@@ -71,7 +72,6 @@ def report(options: Diagnose) -> None:
         check(path)
     chosen = subjects(options)
     data = options.data or common_data(encoders)
-    splits = open_data(data, skip_bad=options.skip_bad)
     together = options.out or Path("diagnosis")
     folders = {
         name: options.out if options.out and len(chosen) == 1 else together / name
@@ -79,6 +79,7 @@ def report(options: Diagnose) -> None:
     }
     for folder in folders.values():  # before anything is measured in vain
         check_folder(folder)
+    splits = open_data(data, skip_bad=options.skip_bad)
     diagnoses = []
     for name, encoder in chosen.items():
         title = encoder if isinstance(encoder, str) else name
@@ -99,12 +100,12 @@ def report(options: Diagnose) -> None:
             say(f"{name}: {caution}.")
         say(f"Wrote {folders[name]}/report.html.")
         diagnoses.append(one)
-    # a line of its own: as a table's title it would be broken in mid-word
-    print(", ".join(filter(None, [f"Measured on {data}", diagnoses[0].cut])))
-    table(diagnoses).print()
     if len(diagnoses) > 1:
         write_compared(Comparison(diagnoses), together)
         say(f"Wrote {together}/comparison.html.")
+    # a line of its own: as a table's title it would be broken in mid-word
+    tell(", ".join(filter(None, [f"Measured on {data}", diagnoses[0].cut])))
+    table(diagnoses).print()
 
 
 def subjects(options: Diagnose) -> "dict[str, str | nn.Module]":

@@ -22,23 +22,23 @@ def main(arguments: list[str]) -> None:
 def doctor() -> None:
     """Print versions, devices, threads and extras."""
     import torch
-    from rich.console import Console
-    from rich.table import Table
 
     from polymodal.base.files import cache_folder
     from polymodal.base.hardware import hardware
+    from polymodal.base.printing import tell
     from polymodal.base.version import versions
+    from polymodal.cli import listing
 
-    table = Table(show_header=False, box=None, padding=(0, 2))
-    for name, value in {**versions(), **hardware()}.items():
-        table.add_row(f"[bold]{name}", str(value))
     gpus = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
-    table.add_row("[bold]GPUs", ", ".join(gpus) or "none: training runs on the CPU")
-    table.add_row("[bold]OMP_NUM_THREADS", os.environ.get("OMP_NUM_THREADS", "not set"))
-    table.add_row("[bold]cache", str(cache_folder()))
-    for extra, modules in EXTRAS.items():
-        table.add_row(f"[bold]extra {extra}", state(extra, modules))
-    Console().print(table)
+    facts = {
+        **versions(),
+        **hardware(),
+        "GPUs": ", ".join(gpus) or "none: training runs on the CPU",
+        "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "not set"),
+        "cache": cache_folder(),
+        **{f"extra {extra}": state(extra, modules) for extra, modules in EXTRAS.items()},
+    }
+    tell(listing({name: str(value) for name, value in facts.items()}).rstrip())
 
 
 def state(extra: str, modules: tuple[str, ...]) -> str:
@@ -46,4 +46,4 @@ def state(extra: str, modules: tuple[str, ...]) -> str:
     absent = [module for module in modules if importlib.util.find_spec(module) is None]
     if not absent:
         return "installed"
-    return f"absent ({', '.join(absent)}): pip install 'polymodal\\[{extra}]'"
+    return f"absent ({', '.join(absent)}): pip install 'polymodal[{extra}]'"

@@ -34,23 +34,26 @@ def main(arguments: list[str]) -> None:
 
     options = dict(vars(parse_options(Evaluate, "evaluate", arguments)))
     run, out = options["run"], options.pop("out")
-    check_ending(out)
+    check_out(out)
     evaluation = jobs.evaluate(**options)
+    if out:
+        write_scores(out, evaluation)
+        say(f"Wrote {out}.")
     columns = evaluation["scores"] | chance_column(evaluation)
     scores_table(columns).print(f"{run} on {evaluation['protocol']['data']}")
     for remark in [*evaluation["symptoms"], *remarks(run, evaluation)]:
         say(remark)
-    if out:
-        write_scores(out, evaluation)
-        say(f"Wrote {out}.")
 
 
-def check_ending(out: Path | None) -> None:
-    """Refuse a file that is neither JSON nor CSV, before anything is computed for it."""
+def check_out(out: Path | None) -> None:
+    """Refuse a file that cannot be written, or is neither JSON nor CSV, before anything is computed."""
     from polymodal.base.errors import PolymodalError
+    from polymodal.base.files import check_file
 
-    if out and out.suffix not in (".json", ".csv"):
-        raise PolymodalError(f"Scores are written as .json or .csv, but --out is {out}.")
+    if out:
+        check_file(out)
+        if out.suffix not in (".json", ".csv"):
+            raise PolymodalError(f"Scores are written as .json or .csv, but --out is {out}.")
 
 
 def write_scores(out: Path, evaluation: dict[str, Any]) -> None:

@@ -113,15 +113,18 @@ def is_folder(out: str) -> bool:
 def check_out(out: str, count: int) -> None:
     """Refuse a place that pictures cannot go to, before they are drawn."""
     from polymodal.base.errors import PolymodalError
+    from polymodal.base.files import check_file
     from polymodal.data.writing import check_new
 
     if is_folder(out):
         check_new(Path(out))
-    elif not out.endswith(".png"):
+        return
+    check_file(Path(out))
+    if not out.endswith(".png"):
         raise PolymodalError(
             f"A sheet is written as .png, but --out is {out}. A folder ends in a slash: {out}/"
         )
-    elif count > MOST:
+    if count > MOST:
         raise PolymodalError(
             f"A sheet has room for {MOST} pictures, but {count} were asked for. Give a folder, as "
             "--out pictures/, or a smaller --count."

@@ -31,6 +31,9 @@ class Index:
 
 
 def main(arguments: list[str]) -> None:
+    from polymodal.base.files import check_folder
     from polymodal.runs.index_building import index_run
 
-    index_run(**vars(parse_options(Index, "index", arguments))).close()
+    options = parse_options(Index, "index", arguments)
+    check_folder(options.out)
+    index_run(**vars(options)).close()

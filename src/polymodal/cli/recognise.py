@@ -32,6 +32,7 @@ class Recognise(AboutImages):
 
 
 def main(arguments: list[str]) -> None:
+    from polymodal.base.printing import tell
     from polymodal.runs.loading import load_for
 
     options = parse_options(Recognise, "recognise", arguments, HELP)
@@ -47,4 +48,4 @@ def main(arguments: list[str]) -> None:
     answers = system.recognise(options.images, among=candidates, first=options.first)
     for image, classes in zip(options.images, answers, strict=True):
         cosines = "  ".join(f"{name} {cosine:.2f}" for name, cosine in classes)
-        print(f"{image!s:{width}}  {cosines}")
+        tell(f"{image!s:{width}}  {cosines}")

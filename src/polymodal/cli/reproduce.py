@@ -16,13 +16,15 @@ one seed, --processes 12 trains twelve rows in parallel. A study has its rows at
 def main(arguments: list[str]) -> None:
     import tyro
 
+    from polymodal.base.files import check_file, check_folder
+    from polymodal.base.printing import tell
     from polymodal.cli import listing
     from polymodal.studies.reproduction import reproduce
     from polymodal.studies.reproduction.options import Options
     from polymodal.studies.study import study_named, study_names
 
     if not arguments or arguments[0] in ("-h", "--help"):
-        print(HELP.format(studies=listing({s: study_named(s).about for s in study_names()})))
+        tell(HELP.format(studies=listing({s: study_named(s).about for s in study_names()})))
         return
     study = study_named(arguments[0])
     options = tyro.cli(
@@ -31,4 +33,7 @@ def main(arguments: list[str]) -> None:
         prog=f"polymodal reproduce {arguments[0]}",
         description=f"{study.about}\n\nscales: {', '.join(study.scales)}",
     )
+    check_folder(options.folder)
+    if options.out:
+        check_file(options.out)
     reproduce(arguments[0], options)

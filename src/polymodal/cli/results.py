@@ -29,25 +29,26 @@ class ResultFiles:
 
 def main(arguments: list[str]) -> None:
     from polymodal.base.errors import PolymodalError
+    from polymodal.base.printing import tell
     from polymodal.base.progress import say
     from polymodal.studies import result_files
 
     options = parse_options(ResultFiles, "results", arguments)
     if not options.files and not options.page:
         raise PolymodalError("Name a result file, such as results/SYSTEM/STUDY.json.")
+    if options.page:
+        count = result_files.render_into(options.page, Path())
+        say(f"{options.page}: {count} tables are up to date.")
     for file in options.files:
         results = result_files.read(file)
         metrics = options.metrics or study_metrics(results)
         table = result_files.summary(results, metrics, together=not options.markdown)
         if options.markdown:
-            print(table.markdown())
+            tell(table.markdown())
             continue
         table.print(f"{results.title}: {results.command}")
         for line in result_files.finding_lines(results.findings):
             say(line)
-    if options.page:
-        count = result_files.render_into(options.page, Path())
-        say(f"{options.page}: {count} tables are up to date.")
 
 
 def study_metrics(results: "Results") -> tuple[str, ...] | None:

@@ -47,11 +47,17 @@ class Search:
 
 
 def main(arguments: list[str]) -> None:
-    from polymodal.base.files import write_json
+    from polymodal.base.errors import PolymodalError
+    from polymodal.base.files import check_file, write_json
+    from polymodal.base.printing import tell
     from polymodal.search import open_index
 
     options = dict(vars(parse_options(Search, "search", arguments)))
     folder, html, json = (options.pop(name) for name in ("index", "html", "json"))
+    if json and json == html:
+        raise PolymodalError(f"--json and --html both name {json}. Give each a file of its own.")
+    for path in filter(None, (html, json)):
+        check_file(path)
     with open_index(folder) as index:  # before what is slow to import: it may not be there
         from polymodal.base.progress import say
         from polymodal.runs.index_asking import ask_index
@@ -59,17 +65,17 @@ def main(arguments: list[str]) -> None:
 
         images, where = options.pop("image"), conditions(options.pop("where"))
         answers = ask_index(index, images=images, where=where, **options)
-    for answer in answers:
-        table(answer).print(f"“{answer.query}”", turn=False)
-        print(f"{answer.sureness}.")
-        if answer.unknown:
-            print(f"The model has never seen: {', '.join(answer.unknown)}.")
     if json:
         write_json(json, {"index": str(folder), "answers": [one.as_json() for one in answers]})
         say(f"Wrote {json}.")
     if html:
         write_page(html, index, answers)
         say(f"Wrote {html}.")
+    for answer in answers:
+        table(answer).print(f"“{answer.query}”", turn=False)
+        tell(f"{answer.sureness}.")
+        if answer.unknown:
+            tell(f"The model has never seen: {', '.join(answer.unknown)}.")
 
 
 def conditions(where: Sequence[str]) -> dict[str, str]:

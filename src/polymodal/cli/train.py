@@ -54,13 +54,17 @@ class Where:
 
 
 def main(arguments: list[str]) -> None:
+    from polymodal.base.files import check_folder
+    from polymodal.base.printing import tell
+
     if not arguments or arguments[0] in ("-h", "--help"):
-        print(HELP.format(systems=listing(systems.summaries())))
+        tell(HELP.format(systems=listing(systems.summaries())))
         return
     name, *rest = arguments
     if name not in systems.names():
         raise unknown("system", name, systems.names())
     where, model, training = parse(name, rest)
+    check_folder(where.run)
     from polymodal.runs.jobs import train
 
     train(name, model, training, **vars(where) | {"parts": runs_of(where.parts)})
@@ -89,16 +93,19 @@ def parse(name: str, arguments: list[str]) -> tuple[Where, Any, Any]:
     """Flags over the settings of --config over those of the run of --init over defaults."""
     import tyro
 
-    from polymodal.runs.run_folder import read_yaml
+    from polymodal.base.config import as_stored
+    from polymodal.runs.run_settings import read_settings
     from polymodal.training.training_config import Training
 
     module = systems.named(name)
     file, arguments = taken("--config", "the name of a YAML file", arguments)
-    settings = {**read_yaml(Path(file)), "": file} if file else {}
+    settings = {**read_settings(Path(file), also=("run",)), "": file} if file else {}
     init = taken("--init", "a run directory", arguments)[0] or settings.get("init")
     own = settings.get("model") or {}
-    if init and isinstance(own, dict):
-        settings["model"] = model_of(Path(init), name, module.Config) | own
+    if init:
+        settings["model"] = model_of(Path(init), name, module.Config) | as_stored(
+            module.Config, own
+        )
     flat: Any = tyro.conf.arg(name="")
     command: Any = dataclasses.make_dataclass(
         "Command",
@@ -111,12 +118,24 @@ def parse(name: str, arguments: list[str]) -> tuple[Where, Any, Any]:
     )
     parsed = tyro.cli(
         command,
-        args=arguments,
+        args=by_new_names(module.Config, arguments),
         prog=f"polymodal train {name}",
         description=module.__doc__ + "\n--config FILE.yaml gives settings; flags override them.",
         default=defaults(command, module.Config, Training, settings),
     )
     return parsed.where, parsed.model, parsed.training
+
+
+def by_new_names(kind: Any, arguments: list[str]) -> list[str]:
+    """Arguments in which flags of earlier releases have their new names."""
+    from polymodal.base.config import stored_names
+
+    flags = {
+        "--" + stored.replace("_", "-"): "--" + name.replace("_", "-")
+        for name, stored in stored_names(kind).items()
+    }
+    parts = [argument.partition("=") for argument in arguments]
+    return [flags.get(flag, flag) + equals + value for flag, equals, value in parts]
 
 
 def taken(flag: str, what: str, arguments: list[str]) -> tuple[str | None, list[str]]:
@@ -168,10 +187,6 @@ def defaults(command: Any, model: Any, training: Any, settings: dict[str, Any]) 
         "model": from_settings(model, settings.pop("model", {}), path),
         "training": from_settings(training, settings.pop("training", {}), path),
     }
-    known = [*(field.name for field in dataclasses.fields(Where)), "system", "model", "training"]
-    for name in settings:
-        if name not in known:
-            raise unknown(f"setting in {path}:", name, known)
     paths = {k: Path(v) for k, v in settings.items() if v and k in ("run", "features", "init")}
     if isinstance(settings.get("parts"), dict):  # as a run's config.yaml has them
         settings["parts"] = tuple(f"{part}={run}" for part, run in settings["parts"].items())

@@ -2,7 +2,7 @@
 
 A features folder holds `SPLIT.npy` (a row an image, in the split's order), `statistics.npy` (mean
 and deviation of the training rows), `ids.json` for other programs, and, written last,
-`manifest.json`.
+`manifest.json`, with the SHA-256 of every array.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -64,7 +64,7 @@ def write_features(
             indices = range(at, min(at + batch_size, images.stop))
             yield (_rows(extract(split.images(indices)), indices, name, kind),)
 
-    def finish(shapes: Mapping[str, Any]) -> dict[str, int]:
+    def finish(shapes: Mapping[str, Any]) -> tuple[list[str], dict[str, int]]:
         dim = {name: shape[1] for name, shape in shapes.items()}
         if len(set(dim.values())) > 1:
             raise PolymodalError(f"{folder}: the widths of the splits differ: {dim}. Start again.")
@@ -72,7 +72,7 @@ def write_features(
             rows = np.load(folder / "train.npy", mmap_mode="r")
             with files.atomic(folder / "statistics.npy") as file:
                 np.save(file, moments(lambda: FOLDER.blocks(rows)))
-        return {"dim": max(dim.values(), default=0)}
+        return ["statistics"] if "train" in splits else [], {"dim": max(dim.values(), default=0)}
 
     about = {"encoder": encoder, "dtype": dtype}
     FOLDER.write(splits, compute, folder, about, finish, progress=progress, wait=wait)
@@ -84,11 +84,13 @@ def open_features(folder: Path, splits: Mapping[str, Dataset]) -> dict[str, Data
     manifest = FOLDER.manifest(folder)
     statistics = None
     if "train" in manifest["splits"]:
-        statistics = _finite(folder / "statistics.npy", (2, manifest["dim"]), "float32")
+        statistics = FOLDER.array(
+            folder / "statistics.npy", (2, manifest["dim"]), "float32", manifest
+        )
     opened = {}
     for name, split in splits.items():
         shape = (FOLDER.check_split(folder, manifest, name, split), manifest["dim"])
-        rows = _finite(folder / f"{name}.npy", shape, manifest["dtype"])
+        rows = FOLDER.array(folder / f"{name}.npy", shape, manifest["dtype"], manifest)
         features = Features(rows, encoder=manifest["encoder"], statistics=statistics)
         opened[name] = with_features(split, features)
     return opened
@@ -128,14 +130,3 @@ def _rows(found: Any, indices: range, name: str, dtype: np.dtype[Any]) -> np.nda
             f"but gave {rows.dtype} of shape {list(rows.shape)}. Pool its output."
         )
     return as_kept(rows, dtype, indices, repr(name))
-
-
-def _finite(path: Path, shape: tuple[int, int], dtype: str) -> np.ndarray:
-    """An array of the folder, if every number in it is finite."""
-    rows = FOLDER.array(path, shape, dtype)
-    for number, block in enumerate(FOLDER.blocks(rows)):
-        bad = np.flatnonzero(~np.isfinite(block).all(1))
-        if len(bad):
-            row = number * FOLDER.rows + int(bad[0])
-            raise PolymodalError(f"{path}: row {row} is not finite. Compute the features again.")
-    return rows

@@ -55,45 +55,30 @@ def write_regions(
             yield boxes, as_kept(vectors, kind, images[done:], repr(name))
             done += len(boxes)
 
-    def finish(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
-        written = [f"{stem}.npy" for stem in shapes]
+    def finish(shapes: Mapping[str, tuple[int, ...]]) -> tuple[list[str], dict[str, Any]]:
         if "train" in splits:
             boxes, vectors = (
                 np.load(folder / f"train{array}.npy", mmap_mode="r") for array in FOLDER.arrays
             )
             with files.atomic(folder / "statistics.npy") as file:
                 np.save(file, region_moments(boxes, vectors))
-            written.append("statistics.npy")
-        return {
-            "regions": next(iter(shapes.values()))[1],
-            "dim": list(shapes.values())[1][2],
-            "sha256": {name: files.sha256(folder / name) for name in written},
-        }
+        boxes_shape, features_shape, *_ = shapes.values()
+        about = {"regions": boxes_shape[1], "dim": features_shape[2]}
+        return ["statistics"] if "train" in splits else [], about
 
     about = {"encoder": description, "dtype": dtype}
     FOLDER.write(splits, checked, folder, about, finish, progress=progress, wait=wait)
 
 
-def open_regions(
-    folder: Path, splits: Mapping[str, Dataset], *, check: bool = True
-) -> dict[str, Dataset]:
-    """Datasets with columns of proposals and their vectors; refuse those of other data and damaged ones.
-
-    Every file's hash is compared with the manifest; check=False looks at shapes alone.
-    """
+def open_regions(folder: Path, splits: Mapping[str, Dataset]) -> dict[str, Dataset]:
+    """Datasets with columns of proposals and their vectors; refuse those of other data and damaged ones."""
     folder = Path(folder)
     manifest = FOLDER.manifest(folder)
     r, d, dtype = manifest["regions"], manifest["dim"], manifest["dtype"]
     counts = {n: FOLDER.check_split(folder, manifest, n, split) for n, split in splits.items()}
 
     def array(name: str, shape: tuple[int, ...], kind: str) -> np.ndarray:
-        rows = FOLDER.array(folder / name, shape, kind)
-        if check and files.sha256(folder / name) != manifest["sha256"][name]:
-            raise PolymodalError(
-                f"{folder / name} is damaged: its SHA-256 is not the one in manifest.json. Copy it "
-                "again, or compute the regions again."
-            )
-        return rows
+        return FOLDER.array(folder / name, shape, kind, manifest)
 
     train = "train" in manifest["splits"]
     statistics = array("statistics.npy", (2, d), "float32") if train else None

@@ -1,7 +1,11 @@
 """Arrays with a row for each image of a dataset, computed once: blocks that survive a kill, then files.
 
 A folder holds `SPLIT.npy`, or one file for each of several arrays, rows in the split's order; `ids.json`
-for other programs; and, written last, `manifest.json`.
+for other programs; and, written last, `manifest.json`, with the SHA-256 of every array.
+
+Arrays are mapped into memory, but read as a whole when they are opened: their hashes are compared, and
+hashed rows need not be looked through for numbers that are not finite. Who writes into a file that is
+open is not noticed before it is opened again.
 """
 
 import json
@@ -16,7 +20,7 @@ import numpy as np
 from polymodal.base import files
 from polymodal.base.errors import PolymodalError
 from polymodal.base.locks import writing
-from polymodal.base.progress import progress_bar
+from polymodal.base.progress import progress_bar, say_once
 from polymodal.data.records import Dataset
 
 Compute = Callable[[str, Dataset, range], Iterator[Sequence[np.ndarray]]]
@@ -42,7 +46,7 @@ class RowFiles:
         compute: Compute,
         folder: Path,
         about: Mapping[str, Any],
-        finish: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+        finish: Callable[[Mapping[str, Any]], tuple[Sequence[str], Mapping[str, Any]]],
         *,
         progress: bool = True,
         wait: bool = False,
@@ -56,8 +60,8 @@ class RowFiles:
             compute: gives the rows.
             folder: where to write.
             about: how they are computed, for the manifest.
-            finish: what is written beside the arrays, given their shapes by file; it returns what else
-                the manifest tells.
+            finish: writes other arrays beside them, given their shapes by file; it returns the names of
+                those, and what else the manifest tells.
             progress: show a bar.
             wait: wait for another process that writes the folder; otherwise it is refused.
         """
@@ -76,9 +80,10 @@ class RowFiles:
                 for name, split in splits.items()
                 for array in self.arrays
             }
-            more = finish(shapes)
+            others, more = finish(shapes)
             files.write_json(folder / "ids.json", {name: list(s.ids) for name, s in splits.items()})
-            files.write_json(folder / "manifest.json", {**plan, **more})
+            hashes = {f"{n}.npy": files.sha256(folder / f"{n}.npy") for n in (*shapes, *others)}
+            files.write_json(folder / "manifest.json", {**plan, **more, "sha256": hashes})
             shutil.rmtree(parts)
 
     def manifest(self, folder: Path) -> dict[str, Any]:
@@ -94,6 +99,15 @@ class RowFiles:
             raise PolymodalError(f"{path}: broken ({error}). {self._again}") from error
         if not isinstance(content, dict) or content.get("format") != self.format:
             raise PolymodalError(f"{path}: expected the format {self.format!r}. {self._again}")
+        lost = {"encoder", "dtype", "splits", "dim"} - content.keys()
+        if lost or not isinstance(content.get("sha256", {}), dict):
+            what = f"no {', '.join(sorted(lost))}" if lost else "no hashes under 'sha256'"
+            raise PolymodalError(f"{path}: broken ({what}). {self._again}")
+        if "sha256" not in content:
+            say_once(
+                f"{folder} has no hashes of its {self.what}, as it was made by an earlier version: it "
+                "is not known whether they are as they were computed."
+            )
         return content
 
     def check_split(
@@ -114,8 +128,11 @@ class RowFiles:
             )
         return int(kept["count"])
 
-    def array(self, path: Path, shape: Sequence[int], dtype: str) -> np.ndarray:
-        """A memory-mapped array, if it is whole and of this shape."""
+    def array(
+        self, path: Path, shape: Sequence[int], dtype: str, manifest: Mapping[str, Any]
+    ) -> np.ndarray:
+        """A memory-mapped array, if it is of this shape and as it was written; before there were hashes,
+        if it is finite."""
         try:
             rows: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError) as error:
@@ -128,7 +145,21 @@ class RowFiles:
                 f"{path}: expected {dtype} of shape {list(shape)}, found {rows.dtype} of "
                 f"{list(rows.shape)}. {self._again}"
             )
+        if "sha256" not in manifest:
+            self._check_finite(path, rows)
+        elif files.sha256(path) != manifest["sha256"].get(path.name):
+            raise PolymodalError(
+                f"{path}: not as it was computed, by the SHA-256 in manifest.json. Copy the folder "
+                f"again, or compute the {self.what} again into another."
+            )
         return rows
+
+    def _check_finite(self, path: Path, rows: np.ndarray) -> None:
+        for number, block in enumerate(self.blocks(rows)):
+            bad = np.flatnonzero(~np.isfinite(block).reshape(len(block), -1).all(1))
+            if len(bad):
+                row = number * self.rows + int(bad[0])
+                raise PolymodalError(f"{path}: row {row} is not finite. {self._again}")
 
     def blocks(self, rows: np.ndarray) -> Iterator[np.ndarray]:
         """All rows, a block at a time."""

@@ -14,6 +14,11 @@ from polymodal.data.records import Images
 
 def as_pictures(given: Sequence[Any], size: int) -> Images:
     """Any mix of pictures as one batch of size × size, by the same rule that reads a folder."""
+    if isinstance(given, np.ndarray) and given.ndim != 4:
+        raise PolymodalError(
+            "Images come as a list, or as one array of shape (count, height, width, 3), not as one of "
+            f"{given.shape}. Give a single image in a list."
+        )
     found = [as_picture(one, size) for one in given]
     return np.stack(found) if found else np.empty((0, size, size, 3), np.uint8)
 
@@ -32,13 +37,15 @@ def as_picture(given: Any, size: int) -> np.ndarray:
         except image_files.BadPictureError as error:
             raise PolymodalError(f"{path}: {error}") from error
     if isinstance(given, np.ndarray):
-        if given.dtype != np.uint8 or given.ndim != 3 or given.shape[2] != 3:
+        if given.dtype != np.uint8 or given.ndim != 3 or given.shape[2] != 3 or not given.size:
             raise PolymodalError(
-                f"An image array must be uint8 of shape (height, width, 3), not {given.dtype} of "
-                f"{given.shape}."
+                "An image array must be uint8 of shape (height, width, 3) with one pixel at least, "
+                f"not {given.dtype} of {given.shape}."
             )
         given = Image.fromarray(given)
     if isinstance(given, Image.Image):
+        if 0 in given.size:
+            raise PolymodalError(f"An image needs one pixel at least, but has {given.size}.")
         return image_files.square(given, size)
     raise PolymodalError(
         f"An image is a path, a PIL image or a uint8 array, not {type(given).__name__}."

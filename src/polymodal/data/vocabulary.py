@@ -76,6 +76,9 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.words)
 
+    def __contains__(self, word: str) -> bool:
+        return word in self._numbers
+
     def encode(self, text: str) -> list[int]:
         """The numbers of a text's words, from `<start>` to `<end>`; unknown words are `<unk>`."""
         return [START, *(self._numbers.get(word, UNK) for word in tokenize(text)), END]

@@ -10,7 +10,7 @@ from jaxtyping import UInt8
 from PIL import Image
 
 from polymodal.base.errors import PolymodalError
-from polymodal.base.files import write_bytes, write_text
+from polymodal.base.files import check_folder, write_bytes, write_text
 from polymodal.base.locks import is_empty, writing
 
 
@@ -32,6 +32,7 @@ def write_pictures(
 
 
 def check_new(folder: Path) -> None:
-    """Refuse a folder that has something in it."""
-    if folder.exists() and not (folder.is_dir() and is_empty(folder)):
+    """Refuse a folder that has something in it, or that cannot be written."""
+    check_folder(folder)
+    if not is_empty(folder):
         raise PolymodalError(f"{folder} is there already, and not empty. Name another folder.")

@@ -18,6 +18,7 @@ from torch.nn.functional import normalize
 
 from polymodal.base.errors import PolymodalError
 from polymodal.base.progress import watched
+from polymodal.base.ranges import Positive, check_ranges
 
 STEPS, HELD = 10, 5
 """Steps between two looks at a number, for which a device must wait; and of how many classes one is held
@@ -31,24 +32,22 @@ class Fit:
     random: Literal["image", "class"] = "image"
     """Whether each image has attributes of its own drawn, or all of a class the same. The thesis says
     'random cluster assignment'; those of a class still tell classes apart."""
-    restarts: int = 3
+    restarts: Positive[int] = 3
     """Fits from different starts, and draws of random attributes."""
-    start: float = 0.01
+    start: Positive[float] = 0.01
     """The deviation of η's numbers at first. Where there are fewer classes than attributes, some of what
     it starts from is never unlearned, and weighs on classes that were not fitted to."""
-    lr: float = 0.01
+    lr: Positive[float] = 0.01
     """Adam's rate."""
-    patience: int = 50
+    patience: Positive[int] = 50
     """It ends when so many steps have not made the error smaller by `tolerance`."""
-    tolerance: float = 1e-4
+    tolerance: Positive[float] = 1e-4
     """See `patience`."""
-    most: int = 3000
+    most: Positive[int] = 3000
     """Steps at most."""
 
     def __post_init__(self) -> None:
-        for name in ("restarts", "start", "lr", "patience", "tolerance", "most"):
-            if not getattr(self, name) > 0:
-                raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
+        check_ranges(self)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
 from polymodal.base.progress import watched
+from polymodal.base.ranges import TwoOrMore, check_ranges
 from polymodal.data.classes import has_classes
 from polymodal.data.records import Dataset
 from polymodal.diagnosis.compositionality import Fit
@@ -53,7 +54,7 @@ class Settings:
     """The split, of seen classes, to whose images whatever is fitted is fitted."""
     test: str = "test"
     """The split, of other images, that is measured."""
-    images: int = 6000
+    images: TwoOrMore[int] = 6000
     """Images of either at most, spread evenly; their local features are all kept, in half precision. Random
     attributes are sooner known by heart where images are few, so that the TRE ratio falls."""
     threshold: float | None = None
@@ -69,13 +70,12 @@ class Settings:
     """The ratio of parts, and what it goes with."""
 
     def __post_init__(self) -> None:
+        check_ranges(self)
         if self.fit == self.test:
             raise PolymodalError(
                 f"An encoder is measured on other images than those that are fitted to; found {self.fit!r} "
                 "for both. Name two splits."
             )
-        if self.images < 2:
-            raise PolymodalError(f"images must be 2 or more, not {self.images}.")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from polymodal.base.errors import PolymodalError
 from polymodal.base.progress import watched
+from polymodal.base.ranges import Positive, check_ranges
 from polymodal.nn.scratch import Window
 
 SQUARE = 10
@@ -27,17 +28,15 @@ best for F1 is never above these, if a probe's odds are right (Lipton et al., 20
 class Probing:
     """How probes are fitted."""
 
-    steps: int = 1000
+    steps: Positive[int] = 1000
     """Steps of Adam."""
-    lr: float = 1e-2
+    lr: Positive[float] = 1e-2
     """Its rate, which falls to nothing along a line."""
-    batch_size: int = 64
+    batch_size: Positive[int] = 64
     """Images a step."""
 
     def __post_init__(self) -> None:
-        for name in ("steps", "lr", "batch_size"):
-            if not getattr(self, name) > 0:
-                raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
+        check_ranges(self)
 
 
 @dataclass(frozen=True)

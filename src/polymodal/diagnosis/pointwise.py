@@ -14,8 +14,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from polymodal.base.errors import PolymodalError
 from polymodal.base.progress import watched
+from polymodal.base.ranges import Positive, TwoOrMore, check_ranges
 from polymodal.diagnosis.encoders import Looked
 from polymodal.diagnosis.locality import moments
 from polymodal.maths.information import donsker_varadhan, soft_clip
@@ -31,25 +31,21 @@ class Mining:
 
     critic: Literal["encode-and-dot", "concat-and-convolve"] = "encode-and-dot"
     """The network that compares a global feature and a local one."""
-    hidden: int = 256
+    hidden: Positive[int] = 256
     """The width of its layers."""
-    steps: int = 1000
+    steps: Positive[int] = 1000
     """Steps of Adam."""
-    lr: float = 1e-3
+    lr: Positive[float] = 1e-3
     """Its rate, which falls to nothing along a line."""
-    batch_size: int = 64
+    batch_size: TwoOrMore[int] = 64
     """Images a step, each of which is paired with itself and with all others."""
-    places: int = 16
+    places: Positive[int] = 16
     """Places of each image that are taken in a step, at random."""
-    clip: float = 5.0
+    clip: Positive[float] = 5.0
     """T stays within ± so many nats, along a tanh."""
 
     def __post_init__(self) -> None:
-        for name in ("hidden", "steps", "lr", "places", "clip"):
-            if not getattr(self, name) > 0:
-                raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
-        if self.batch_size < 2:
-            raise PolymodalError(f"batch_size must be 2 or more, not {self.batch_size}.")
+        check_ranges(self)
 
 
 class Statistics(nn.Module):

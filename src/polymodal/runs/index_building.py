@@ -6,13 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from polymodal import systems
 from polymodal.base.errors import PolymodalError, unknown
-from polymodal.base.files import fingerprint
+from polymodal.base.files import fingerprint, sweep
 from polymodal.base.locks import writing
 from polymodal.base.progress import progress_bar, say
 from polymodal.data.pairs import captions_of, owners
 from polymodal.data.records import Dataset
 from polymodal.data.sources import parse
+from polymodal.runs import shipped
 from polymodal.runs.jobs import open_data
 from polymodal.runs.loading import load
 from polymodal.runs.run_folder import Run
@@ -34,6 +36,7 @@ from polymodal.search.index import check_settings
 from polymodal.search.index_folder import NAME
 from polymodal.search.index_settings import EXACT
 from polymodal.search.tensors import embed_in_parts
+from polymodal.systems import retrieval
 from polymodal.systems.retrieval import Retrieval
 
 KEPT: dict[str, Side] = {"images": "image", "captions": "caption"}
@@ -65,11 +68,10 @@ def index_run(
         device: where to compute.
     """
     run, out = Path(run), Path(out)
+    check_system(run)
     if settings.store:
         settings = replace(settings, store=remote.settled(settings.store))
-    system = load(run, device)
-    if not isinstance(system, Retrieval):
-        raise PolymodalError(f"{run} holds no retrieval model, so nothing can be found with it.")
+    system: Retrieval = load(run, device)
     config = Run(run).config
     if data is None:
         data, features = config["data"], features or config["features"]
@@ -85,16 +87,27 @@ def index_run(
         features=str(features) if features else None,
         skip_bad=skip_bad,
     )
+    check_settings(similarity_of(system), settings)
     with writing(out):
         found = finished(out, records.side, settings, origin)
         if found:
             say(f"{out} is finished already.")
             return found
-        check_settings(similarity_of(system), settings)
         index = make(system, records, settings, origin, out, calibrated(system, records.side, run))
     query = '"a text"' if records.side == "image" else "--image FILE"
     say(f"{len(index)} {items} are in {out}. Next: polymodal search {out} {query}")
     return index
+
+
+def check_system(run: Path) -> None:
+    """Refuse, before any work, a run whose model does not embed images and texts together."""
+    name = Run(shipped.find(run)).config["system"]
+    able = [one for one, task in systems.packages().items() if task == retrieval.__name__]
+    if name not in able:
+        raise PolymodalError(
+            f"{run} is a run of {name}, which cannot be indexed: it does not embed images and texts "
+            f"together. Index a run of {' or '.join(able)}."
+        )
 
 
 def whole_name(data: str) -> str:
@@ -177,6 +190,7 @@ def make(
             advance=advance,
         )
     save(index, out)
+    sweep(out)
     shutil.rmtree(parts)
     return index
 
@@ -191,7 +205,7 @@ def calibrated(system: Retrieval, side: Side, run: Path) -> Calibration | str:
         return calibrate(
             similarity_of(system),
             system.encode_dataset(val),
-            system.encode_texts([text for own in texts for text in own]),
+            system.encode_captions([text for own in texts for text in own]),
             owners(texts).to(system.device),
             items=side,
             split="validation",

@@ -8,6 +8,7 @@ from polymodal.base.config import from_settings
 from polymodal.base.errors import PolymodalError
 from polymodal.base.hardware import usable
 from polymodal.runs import shipped
+from polymodal.runs.hashed_files import COPY_AGAIN
 from polymodal.runs.run_folder import Run
 
 
@@ -52,6 +53,18 @@ def restored(run: Run, device: str) -> Any:
     place = usable(device)
     module = systems.named(run.config["system"])
     config = from_settings(module.Config, run.config["model"], f"{run.folder}/config.yaml")
-    system = module.build(config, run.learned)
+    system = built(module, config, run)
     run.restore(system)
     return system.eval().to(place)
+
+
+def built(module: Any, config: Any, run: Run) -> Any:
+    """A run's system before it has its weights."""
+    learned = run.learned
+    try:
+        return module.build(config, learned)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise PolymodalError(
+            f"{run.folder}/learned.json does not have what {run.config['system']} learns from its data "
+            f"({error!r}). {COPY_AGAIN}"
+        ) from error

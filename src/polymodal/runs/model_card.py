@@ -52,7 +52,7 @@ model = polymodal.load("{name}")
 
 By `polymodal train {settings["system"]}` with the settings below, on {machine(metrics)}; the weights are \
 those of step {metrics["selected"]["step"]:.0f} ({metrics["protocol"]["selection"]}). To \
-ship it, matrices were rounded to half precision.{more}
+ship it, matrices were rounded to int8 numbers with a scale per row.{more}
 
 ## Figures
 {measured(figures)}

@@ -3,6 +3,7 @@
 config.yaml         the command, complete: give it to `polymodal train SYSTEM --config` again
 learned.json        what the system took from the training split (its vocabulary, …)
 model.safetensors   the weights of the step that was best on validation
+hashes.json         the SHA-256 of these two, compared whenever they are read
 metrics.json        scores with their protocol, and the learning curves
 card.md             the same for people
 checkpoints/        the newest two, to go on from
@@ -18,7 +19,10 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from polymodal.base.errors import PolymodalError
-from polymodal.base.files import atomic, write_json, write_text
+from polymodal.base.files import json_text, write_json, write_text
+from polymodal.base.progress import say
+from polymodal.runs.hashed_files import COPY_AGAIN, check_hash, read_json, write_hashed
+from polymodal.runs.run_settings import ADVICE, read_config
 
 if TYPE_CHECKING:  # torch is slow to come
     from torch import nn
@@ -33,36 +37,54 @@ class Run:
     def begin(self, config: dict[str, Any], operational: frozenset[str]) -> None:
         """Write the config; a run with something to go on from must be the same but for speed."""
         path = self.folder / "config.yaml"
-        if path.exists() and self.begun:
-            differing = differences(read_yaml(path), config, operational)
+        if self.begun:
+            differing = differences(self.config, config, operational)
             if differing:
                 raise PolymodalError(
                     f"{self.folder} was begun with other settings:\n  "
                     + "\n  ".join(differing)
                     + "\nGive the same settings to go on with it, or another --run."
                 )
+        elif path.exists():
+            self.discard()
         write_text(path, yaml.safe_dump(config, sort_keys=False, allow_unicode=True))
+
+    def discard(self) -> None:
+        """Delete the weights of an attempt that left no checkpoint: they are not those of the next."""
+        path = self.folder / "model.safetensors"
+        if path.exists():
+            say(f"{self.folder} begins anew; the weights that an earlier attempt left are deleted.")
+            path.unlink()
 
     @property
     def config(self) -> dict[str, Any]:
         """What the run was asked for."""
         path = self.folder / "config.yaml"
-        if not path.exists():
-            raise PolymodalError(
-                f"{self.folder} is no run: it has no config.yaml. "
-                "Make one with `polymodal train SYSTEM --data … --run DIR`."
-            )
-        return read_yaml(path)
+        if path.exists():
+            return read_config(path)
+        if self.begun:
+            raise PolymodalError(f"{self.folder} has lost its config.yaml. {ADVICE}")
+        raise PolymodalError(
+            f"{self.folder} is no run: it has no config.yaml. "
+            "Make one with `polymodal train SYSTEM --data … --run DIR`."
+        )
 
     @property
     def learned(self) -> dict[str, Any]:
         """What the system took from its training split."""
-        return read_json(self.folder / "learned.json")
+        path = self.folder / "learned.json"
+        found = read_json(path)
+        check_hash(path)
+        return found
 
     @property
     def metrics(self) -> dict[str, Any]:
         """Scores, protocol and learning curves of a finished run."""
-        return read_json(self.folder / "metrics.json")
+        path = self.folder / "metrics.json"
+        found = read_json(path)
+        if not isinstance(found.get("scores"), dict):
+            raise PolymodalError(f"{path} is damaged: it has no scores. {COPY_AGAIN}")
+        return found
 
     def learn(self, learned: dict[str, Any]) -> None:
         """Keep what a system took from its training split, which must be the same when it goes on."""
@@ -72,7 +94,7 @@ class Run:
                 f"The training data of {self.folder} are no longer what it was begun with. "
                 "Bring them back to go on with it, or give another --run."
             )
-        write_json(path, learned)
+        write_hashed(path, json_text(learned).encode())
 
     @property
     def begun(self) -> bool:
@@ -98,8 +120,9 @@ class Run:
             k: v.detach().cpu().clone(memory_format=torch.contiguous_format)
             for k, v in system.state_dict().items()
         }
-        with atomic(self.folder / "model.safetensors") as file:
-            file.write(save(weights, metadata={"format": "pt"}))
+        path = self.folder / "model.safetensors"
+        check_finite(weights, path)
+        write_hashed(path, save(weights, metadata={"format": "pt"}))
 
     def restore(self, system: "nn.Module") -> None:
         """Give a system the run's best weights."""
@@ -116,19 +139,23 @@ class Run:
         from safetensors import SafetensorError
         from safetensors.torch import load_file
 
+        from polymodal.runs.packed_weights import unpack
+
         path = self.folder / "model.safetensors"
         if not path.exists():
             _ = self.config  # which says so where there is no run at all
             raise PolymodalError(
-                f"{self.folder} has no weights yet: its training has not reached a validation. "
-                "Give the same `polymodal train` command again to go on with it."
+                f"{self.folder} has no weights yet: no validation of its training had a score. "
+                "Give the same `polymodal train` command again to go on with it, or, if it diverged, "
+                "with a smaller --lr."
             )
+        check_hash(path)
         try:
-            return dict(load_file(path))
+            found = unpack(load_file(path))
         except SafetensorError as error:
-            raise PolymodalError(
-                f"{path} is damaged ({error}). Train again, or copy it again."
-            ) from error
+            raise PolymodalError(f"{path} is damaged ({error}). {COPY_AGAIN}") from error
+        check_finite(found, path)
+        return found
 
     def finish(self, metrics: dict[str, Any]) -> None:
         """Write the scores and the card."""
@@ -136,31 +163,16 @@ class Run:
         write_text(self.folder / "card.md", card(self.config, metrics))
 
 
-def read_yaml(path: Path) -> dict[str, Any]:
-    """A YAML file of settings."""
-    try:
-        found = yaml.safe_load(path.read_text("utf-8"))
-    except FileNotFoundError as error:
-        raise PolymodalError(f"There is no settings file at {path}.") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise PolymodalError(f"{path} is not YAML: {error}") from error
-    if not isinstance(found, dict):
-        raise PolymodalError(f"{path} must hold settings as 'name: value' lines.")
-    return found
+def check_finite(weights: dict[str, Any], path: Path) -> None:
+    """Refuse weights of a training that diverged."""
+    from polymodal.training.finite import first_unfinite
 
-
-def read_json(path: Path) -> dict[str, Any]:
-    """A JSON file of a run."""
-    try:
-        found: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        return found
-    except FileNotFoundError as error:
+    name = first_unfinite(weights)
+    if name:
         raise PolymodalError(
-            f"{path} is missing: the run has not come so far. Give the same `polymodal train` "
-            "command again to go on with it."
-        ) from error
-    except json.JSONDecodeError as error:
-        raise PolymodalError(f"{path} is damaged ({error}).") from error
+            f"The weights {name} for {path} are not finite: the training diverged. Train again with a "
+            "smaller --lr, --clip 1 or --precision 32."
+        )
 
 
 def differences(

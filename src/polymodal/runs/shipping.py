@@ -5,21 +5,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
 import yaml
 from torch import Tensor
 
 from polymodal import systems
-from polymodal.base.config import from_settings, to_settings
+from polymodal.base.config import as_stored, from_settings, to_settings
 from polymodal.base.errors import PolymodalError
 from polymodal.base.files import sha256, write_bytes, write_json, write_text
 from polymodal.base.version import versions
 from polymodal.runs import shipped
 from polymodal.runs.model_card import card
+from polymodal.runs.packed_weights import pack
 from polymodal.runs.run_folder import Run
 from polymodal.training.system import System
 
-LARGEST = 12_000_000
+LARGEST = 6_000_000
 """Bytes of weights that may be shipped."""
 
 
@@ -52,7 +52,8 @@ def ship(
     source, changes = Run(Path(run)), changes or {}
     settings, metrics = portable(source.config), source.metrics
     module = systems.named(settings["system"])
-    config = from_settings(module.Config, {**settings["model"], **changes}, "the model to ship")
+    model = settings["model"] | as_stored(module.Config, changes)
+    config = from_settings(module.Config, model, "the model to ship")
     system = module.build(config, source.learned)
     content = packed(weights_of(source, system), name)
     folder = (into or shipped.SHIPPED) / name
@@ -62,9 +63,7 @@ def ship(
     write_bytes(folder / "model.safetensors", content)
     page = card(name, system, settings, metrics, limits, history, changes, figures or {})
     write_text(folder / "card.md", page)
-    hashes = {file: sha256(folder / file) for file in shipped.HASHED}
-    manifest = {"name": name, "polymodal": versions()["polymodal"], "sha256": hashes}
-    write_json(folder / shipped.MANIFEST, manifest)  # last: without it there is no shipped model
+    write_manifest(folder)
     return folder
 
 
@@ -86,16 +85,16 @@ def weights_of(run: Run, system: System) -> dict[str, Tensor]:
     return {name: weights[name] for name in wanted}
 
 
-def packed(weights: dict[str, Tensor], name: str) -> bytes:
+def packed(weights: Mapping[str, Tensor], name: str) -> bytes:
     """Weights as safetensors, if they are small enough to ship."""
     from safetensors.torch import save
 
-    halves = {key: halved(key, value) for key, value in weights.items()}
-    content: bytes = save(halves, metadata={"format": "pt"})
+    small = pack(weights)
+    content: bytes = save(small, metadata={"format": "pt"})
     if len(content) <= LARGEST:
         return content
     parts: dict[str, float] = {}
-    for key, value in halves.items():
+    for key, value in small.items():
         part = ".".join(key.split(".")[:2])
         parts[part] = parts.get(part, 0) + value.nbytes / 1e6
     largest = sorted(parts, key=lambda part: -parts[part])[:3]
@@ -106,15 +105,15 @@ def packed(weights: dict[str, Tensor], name: str) -> bytes:
     )
 
 
-def halved(name: str, value: Tensor) -> Tensor:
-    """Matrices in half precision; vectors, which are small and may be variances, as they are."""
-    value = value.contiguous()
-    if value.dim() < 2 or not value.is_floating_point():
-        return value
-    half = value.to(torch.float16)
-    if not half.isfinite().all():
-        raise PolymodalError(
-            f"{name} has weights of up to {value.abs().max():g}, which half precision cannot hold. "
-            "Train again with a smaller --lr."
-        )
-    return half
+def repack(folder: Path) -> None:
+    """Pack the weights of a shipped model again; what its card says of them is written by hand."""
+    content = packed(Run(folder).weights(), folder.name)
+    write_bytes(folder / "model.safetensors", content)
+    write_manifest(folder)
+
+
+def write_manifest(folder: Path) -> None:
+    """Vouch for a shipped model; without this file there is none."""
+    hashes = {file: sha256(folder / file) for file in shipped.HASHED}
+    manifest = {"name": folder.name, "polymodal": versions()["polymodal"], "sha256": hashes}
+    write_json(folder / shipped.MANIFEST, manifest)

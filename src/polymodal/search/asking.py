@@ -34,6 +34,8 @@ class Embedder(Protocol):
 
     def encode_texts(self, texts: Sequence[str]) -> Embeddings: ...
 
+    def encode_captions(self, texts: Sequence[str]) -> Embeddings: ...
+
     def encode_dataset(self, dataset: Dataset) -> Embeddings: ...
 
 
@@ -106,6 +108,8 @@ def ask(
     asked = list(given) if several else [given]
     if not asked:
         return []
+    if not isinstance(index, Index | Path | str):
+        raise PolymodalError(f"index is an index, or the folder of one, not {index!r}.")
     find = ask_pictures if query is None else ask_texts
     with nullcontext(index) if isinstance(index, Index) else open_index(index) as opened:
         check(system, opened)
@@ -142,19 +146,20 @@ def ask_texts(system: Embedder, texts: list[str], index: Index, **how: Any) -> l
 
 
 def strange_words(reader: Any, text: str) -> tuple[str, ...]:
-    """The words of a query that are not in the vocabulary; a tokenizer has pieces for all words."""
-    words = tokenize(text) if isinstance(text, str) else []
+    """The words of a user's text that are not in the vocabulary, which must know one; a tokenizer has
+    pieces for all words."""
+    words = dict.fromkeys(tokenize(text) if isinstance(text, str) else ())
     if not words:
-        raise PolymodalError(f"The query {text!r} has no words. Ask with a text.")
+        raise PolymodalError(f"The text {text!r} has no words. Give one that has.")
     if not isinstance(reader, Vocabulary):
         return ()
-    known = set(reader.words)
-    if known.isdisjoint(words):
+    strange = tuple(word for word in words if word not in reader)
+    if len(strange) == len(words):
         raise PolymodalError(
             f"The model knows no word of {text!r}: it has seen those of its training captions alone. "
-            "Ask in their words."
+            "Use their words."
         )
-    return tuple(dict.fromkeys(word for word in words if word not in known))
+    return strange
 
 
 def ask_pictures(system: Embedder, images: list[Any], index: Index, **how: Any) -> list[Answer]:

@@ -53,7 +53,7 @@ class Records:
     def embed(self, system: Embedder, places: range) -> Embeddings:
         """The embeddings of some of them."""
         if self.side == "caption":
-            found: Embeddings = system.encode_texts(self.all_texts[places.start : places.stop])
+            found: Embeddings = system.encode_captions(self.all_texts[places.start : places.stop])
             return found
         parts, first = [], 0
         for split in self.splits.values():

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any, cast
 
 import torch
@@ -145,6 +146,8 @@ class Index:
         count = len(only.places) if only else len(self)
         if k is None:
             return min(USUAL, count)
+        if isinstance(k, bool) or not isinstance(k, Integral):
+            raise PolymodalError(f"k is a whole number, how many hits a query gets, not {k!r}.")
         if k < 1:
             raise PolymodalError(f"k must be 1 or more, not {k}: it is how many hits a query gets.")
         if k > count:

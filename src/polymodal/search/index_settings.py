@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from polymodal.base.errors import PolymodalError
+from polymodal.base.ranges import OneOrMore, check_ranges
 
 Kind = Literal["exact", "flat", "ivf", "hnsw"]
 
@@ -15,26 +16,24 @@ class Settings:
     kind: Kind = "exact"
     """exact scores every item; with FAISS, flat does the same faster, ivf searches lists, hnsw a
     graph."""
-    oversample: int = 4
+    oversample: OneOrMore[int] = 4
     """Candidates that FAISS or Milvus returns per hit."""
-    lists: int | None = None
+    lists: OneOrMore[int | None] = None
     """ivf: number of lists; by default 4√count, with at least 39 items per list on average."""
-    probes: int = 32
+    probes: OneOrMore[int] = 32
     """ivf: number of lists that are searched."""
-    links: int = 32
+    links: OneOrMore[int] = 32
     """hnsw: links per item."""
-    building: int = 80
+    building: OneOrMore[int] = 80
     """hnsw: search width while the graph is built (efConstruction)."""
-    effort: int = 128
+    effort: OneOrMore[int] = 128
     """hnsw: search width (efSearch); at least the number of candidates."""
     store: str | None = None
     """Milvus in place of this process: milvus:FILE.db or milvus:ADDRESS, optionally with
     #COLLECTION."""
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if isinstance(value, int) and value < 1:
-                raise PolymodalError(f"{name} must be 1 or more, not {value}.")
+        check_ranges(self)
         if self.store is not None:
             check_store(self.store, self.kind)
 

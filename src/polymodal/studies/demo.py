@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from polymodal.base.printing import tell
 from polymodal.base.progress import say
 from polymodal.base.tables import Table
 from polymodal.data.records import Dataset, Record
@@ -107,12 +108,12 @@ def demo(run: Path = Path("runs/demo")) -> Path:
     rows = [
         [n, f"{test[n]:.1f}", f"{by_chance[n]:.1f}", f"{test[n] / by_chance[n]:.1f}"] for n in names
     ]
-    Table(header=["recall in %", "test", "chance", "× chance"], rows=rows).print("Retrieval")
     answers = ask(run, open_splits(DATA)["test"], look_at(SHOWN)["test"])
     report = run / "report.html"
     scenes = look_at(SHOWN)["train"]
     write_demo_report(report, metrics, by_chance, [queries_section(answers), doubts(run)], scenes)
-    print(NEXT.format(report=report, run=run, **programs()))
+    Table(header=["recall in %", "test", "chance", "× chance"], rows=rows).print("Retrieval")
+    tell(NEXT.format(report=report, run=run, **programs()))
     return report
 
 

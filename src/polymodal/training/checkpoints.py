@@ -2,15 +2,19 @@
 
 import contextlib
 import hashlib
+import pickle
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import torch
 from lightning.fabric.plugins.io.checkpoint_io import CheckpointIO
+from lightning.pytorch.utilities.memory import is_oom_error
 
 from polymodal.base.errors import PolymodalError
-from polymodal.base.files import atomic
+from polymodal.base.files import atomic, sweep
+from polymodal.training.finite import first_unfinite
 
 MAGIC = b"polymodal checkpoint 1 sha256 "
 HEADER = len(MAGIC) + 64 + 1
@@ -34,14 +38,40 @@ class SafeCheckpoints(CheckpointIO):
     def load_checkpoint(
         self, path: Any, map_location: Any = None, weights_only: bool | None = None
     ) -> dict[str, Any]:
-        with verified(Path(path)) as file:
-            checkpoint: dict[str, Any] = torch.load(
-                file, map_location=map_location, weights_only=True
-            )
-            return checkpoint
+        with verified(Path(path)) as file, warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Detected pickle protocol")
+            try:
+                found = torch.load(file, map_location=map_location or "cpu", weights_only=True)
+            except UNREADABLE as error:  # torch's words advise to run what is in the file
+                if is_oom_error(error):
+                    raise
+                raise foreign(path) from error
+        if not isinstance(found, dict):
+            raise foreign(path)
+        return found
 
     def remove_checkpoint(self, path: Any) -> None:
         Path(path).unlink(missing_ok=True)
+
+
+UNREADABLE = (
+    pickle.UnpicklingError,
+    RuntimeError,
+    EOFError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+)
+"""What torch raises for a file that is none of its own, or holds more than tensors and plain values."""
+
+
+def foreign(path: Any) -> PolymodalError:
+    """What to say of a file that no training has written."""
+    return PolymodalError(
+        f"{path} is no checkpoint of a training: it holds something else than tensors and plain values. "
+        "Nothing of it was run."
+    )
 
 
 @contextlib.contextmanager
@@ -74,17 +104,36 @@ def step_of(path: Path) -> int:
 
 
 def newest(folder: Path, say: Callable[[str], None]) -> Path | None:
-    """The newest checkpoint that is whole; each broken one on the way is named through `say`."""
-    for path in sorted(folder.glob("step-*.ckpt"), reverse=True):
-        try:
-            with verified(path):
-                return path
-        except PolymodalError as error:
-            say(f"{error} Trying the one before.")
+    """The newest checkpoint that is good; each bad one on the way is named through `say`."""
+    paths = sorted(folder.glob("step-*.ckpt"))
+    while paths:
+        path = paths.pop()
+        bad = flaw(path)
+        if bad is None:
+            return path
+        next_one = "Trying the one before." if paths else "There is none before it."
+        say(f"{bad} {next_one}")
     return None
 
 
-def prune(folder: Path) -> None:
-    """Delete all but the newest checkpoints."""
-    for path in sorted(folder.glob("step-*.ckpt"))[:-KEPT]:
-        path.unlink()
+def flaw(path: Path) -> str | None:
+    """Why training cannot go on from a checkpoint, or None if it can."""
+    try:
+        weights = SafeCheckpoints().load_checkpoint(path).get("state_dict")
+    except PolymodalError as error:
+        return str(error)
+    if not isinstance(weights, dict):
+        return str(foreign(path))
+    name = first_unfinite(weights)
+    return name and f"{path} has weights that are not finite ({name})."
+
+
+def prune(folder: Path, step: int) -> None:
+    """Delete all but the newest checkpoints up to a step, and what a kill has left half written. Those of
+    later steps are bad, or training would have gone on from them."""
+    paths = sorted(folder.glob("step-*.ckpt"))
+    kept = [path for path in paths if step_of(path) <= step][-KEPT:]
+    for path in paths:
+        if path not in kept:
+            path.unlink()
+    sweep(folder)

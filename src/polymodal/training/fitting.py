@@ -52,6 +52,8 @@ def fit(
     first = step_of(found) if found else 0
     if found:
         say(f"Going on from step {first} of {last}.")
+    elif any((folder / "checkpoints").glob("step-*.ckpt")):
+        say("No good checkpoint is left: training begins anew.")
     system.clock, system.clip = Clock(first, last), config.clip
     survival = Survival(
         system,

@@ -10,7 +10,8 @@ from lightning import Callback, LightningModule, Trainer
 
 from polymodal.base.errors import PolymodalError
 from polymodal.base.hardware import products
-from polymodal.training.checkpoints import checkpoint_path, prune
+from polymodal.training.checkpoints import checkpoint_path, newest, prune, step_of
+from polymodal.training.finite import first_unfinite
 from polymodal.training.system import Scores, System
 from polymodal.training.training_config import Training
 
@@ -37,18 +38,21 @@ class Survival(Callback):
         self.val_every, self.last = val_every, last
         self.validate, self.keep, self.say = validate, keep, say
         self.best: float | None = None
+        self.kept: int | None = None
+        """The step whose weights are kept as the best."""
         self.curves: list[Scores] = []
         self.latest: Scores = {}
         self.symptoms_in_a_row = 0
         self.saved = time.monotonic()
 
     def state_dict(self) -> dict[str, Any]:
-        return {"best": self.best, "curves": self.curves}
+        return {"best": self.best, "curves": self.curves, "kept": self.kept}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         best = state["best"]
         self.best = None if best == -float("inf") else best  # as earlier checkpoints have it
         self.curves = state["curves"]
+        self.kept = state.get("kept")  # which earlier checkpoints lack
 
     def on_train_batch_start(
         self, trainer: Trainer, pl_module: LightningModule, batch: Any, batch_idx: int
@@ -70,27 +74,26 @@ class Survival(Callback):
         saving = step % self.config.checkpoint_every == 0 or step == self.last or overdue
         if step % self.config.log_every == 0 or saving:
             point["loss"] = self.watch(outputs["shown"].item(), step)
-        if step % self.val_every == 0 or step == self.last:
-            point |= self.select(trainer)
+        validating = step % self.val_every == 0 or step == self.last
+        if validating or saving:
+            self.check_weights(step)
+        if validating:
+            point |= self.select(trainer, step)
         if point:
             self.curves.append({"step": step, **point})
             self.latest |= point
             for logger in trainer.loggers:
                 logger.log_metrics(point, step)
         if saving:
-            self.check_weights(step)
             trainer.save_checkpoint(checkpoint_path(self.folder, step))
             self.saved = time.monotonic()
             if trainer.is_global_zero:
-                prune(self.folder)
+                prune(self.folder, step)
 
     def watch(self, loss: float, step: int) -> float:
         """Stop at a loss that is NaN; warn when it stays at a value that means collapse."""
         if loss != loss or loss in (float("inf"), -float("inf")):
-            raise PolymodalError(
-                f"The loss became {loss} at step {step}. Try a smaller --lr, --clip 1 or --precision "
-                f"32. The last good checkpoint is in {self.folder}."
-            )
+            raise PolymodalError(f"The loss became {loss} at step {step}. {self.left()}")
         symptom = self.system.symptom(loss)
         self.symptoms_in_a_row = self.symptoms_in_a_row + 1 if symptom else 0
         if symptom and self.symptoms_in_a_row == 5:
@@ -98,15 +101,30 @@ class Survival(Callback):
         return loss
 
     def check_weights(self, step: int) -> None:
-        """Never let weights that are no numbers into a checkpoint."""
-        for name, value in self.system.named_parameters():
-            if not bool(torch.isfinite(value).all()):
-                raise PolymodalError(
-                    f"The weights {name} are no longer finite at step {step}, though the loss is. "
-                    f"Try a smaller --lr or --clip 1. The last good checkpoint is in {self.folder}."
-                )
+        """Never keep weights, or buffers such as running means, that are no numbers."""
+        name = first_unfinite(self.system.state_dict())
+        if name:
+            raise PolymodalError(
+                f"The weights {name} are no longer finite at step {step}. {self.left()}"
+            )
 
-    def select(self, trainer: Trainer) -> Scores:
+    def left(self) -> str:
+        """What a training that has diverged leaves, and what to do."""
+        found = newest(self.folder, self.say)
+        change = "a smaller --lr, --clip 1 or --precision 32"
+        told = (
+            f"Try {change} in another --run. The last good checkpoint here is that of step "
+            f"{step_of(found)}, in {self.folder}."
+            if found
+            else f"Nothing is left to go on from: start again with {change}."
+        )
+        if self.kept:
+            told += (
+                f" The best weights until then, of step {self.kept}, are in {self.folder.parent}."
+            )
+        return told
+
+    def select(self, trainer: Trainer, step: int) -> Scores:
         """Score the system on the validation split and keep it if it is the best so far."""
         scores: Scores = {}
         if trainer.is_global_zero:
@@ -115,14 +133,19 @@ class Survival(Callback):
                 scores = self.validate()
             if self.config.final:  # what was learned from tells nothing: the last step is kept
                 scores = {}
-                self.keep()
+                self.keep_as_best(step)
             score = scores.get(self.system.monitor)  # there may be none before a later stage begins
             if score is not None and self.system.improves(score, self.best):
                 self.best = score
-                self.keep()
+                self.keep_as_best(step)
             self.system.train()
         trainer.strategy.barrier()
         return scores
+
+    def keep_as_best(self, step: int) -> None:
+        """Save the weights, and note of which step they are."""
+        self.keep()
+        self.kept = step
 
 
 def seed_devices(seed: int) -> None:

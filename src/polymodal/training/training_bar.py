@@ -2,17 +2,19 @@
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lightning import Callback, LightningModule, Trainer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from polymodal.base import progress
-from polymodal.base.progress import console, say
+from polymodal.base.progress import console, drawn_bar, say
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 class TrainingBar(Callback):
-    """A rich bar over all steps with the loss, the validation score and examples a second."""
+    """A bar over all steps with the loss, the validation score and examples a second."""
 
     def __init__(
         self,
@@ -24,20 +26,13 @@ class TrainingBar(Callback):
     ) -> None:
         self.first, self.last, self.batch_size = first, last, batch_size
         self.names, self.latest = names, latest
-        self.bar: Progress | None = None
+        self.bar: "Progress | None" = None
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         if not trainer.is_global_zero:
             return
-        self.bar = Progress(
-            TextColumn("[bold]training"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            TextColumn("{task.fields[state]}"),
-            console=console,
-        )
-        self.task = self.bar.add_task("", total=self.last, completed=self.first, state="")
+        self.bar = drawn_bar()
+        self.task = self.bar.add_task("training", total=self.last, completed=self.first, state="")
         self.began = self.told = time.monotonic()
         if console.is_terminal:
             self.bar.start()

@@ -1,9 +1,9 @@
 """How a run is trained: what a user can say of it."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
-from polymodal.base.errors import PolymodalError
+from polymodal.base.ranges import Positive, Range, ZeroOrMore, check_ranges
 from polymodal.data.batch_order import Order
 
 
@@ -11,19 +11,19 @@ from polymodal.data.batch_order import Order
 class Training:
     """How a run is trained: its budget, its batches, its hardware."""
 
-    epochs: float = 30
+    epochs: Annotated[float, Range("must be above 0", lambda n: n > 0)] = 30
     """Epochs over the training pairs."""
-    max_steps: int | None = None
+    max_steps: Positive[int | None] = None
     """Total training steps; overrides --epochs."""
-    batch_size: int = 128
+    batch_size: Positive[int] = 128
     """Batch size, over all processes together."""
-    seed: int = 0
+    seed: ZeroOrMore[Annotated[int, Range("must be below 2^63", lambda n: n < 2**63)]] = 0
     """Random seed of the weights, the order of the data, dropout and augmentation."""
-    val_every: int | None = None
+    val_every: Positive[int | None] = None
     """Steps between validations; by default one epoch."""
-    checkpoint_every: int = 100
+    checkpoint_every: Positive[int] = 100
     """Steps between checkpoints; a kill loses at most this many steps, or one minute."""
-    clip: float = 2.0
+    clip: Annotated[float, Range("must be 0 or more", lambda n: n >= 0)] = 2.0
     """Maximum norm of the gradient; 0 for no clipping."""
     precision: Literal["32", "bf16"] = "32"
     """Precision of the training step: float32, or bfloat16 where it is safe. Evaluation uses
@@ -35,26 +35,17 @@ class Training:
     launches take longer than their kernels. Works with and without --compile."""
     accelerator: Literal["auto", "cpu", "gpu"] = "auto"
     """Device to train on; auto uses a GPU if there is one."""
-    devices: int = 1
+    devices: Positive[int] = 1
     """Number of processes, one per GPU, or several on the CPU; they share their negatives."""
     resident: bool = False
     """Keep the whole training split on the device, with images as uint8 (for small data)."""
-    log_every: int = 10
+    log_every: Positive[int] = 10
     """Steps between points of the learning curves."""
     final: bool = False
     """Train on trainval and keep the last step: for zero-shot data, when the budget is chosen."""
 
     def __post_init__(self) -> None:
-        counts = ("epochs", "batch_size", "checkpoint_every", "devices", "log_every")
-        for name in (*counts, "max_steps", "val_every"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise PolymodalError(f"{name} must be above 0, not {value}.")
-        if self.seed >= 2**63:
-            raise PolymodalError(f"seed must be below 2^63, not {self.seed}.")
-        for name in ("seed", "clip"):
-            if not getattr(self, name) >= 0:
-                raise PolymodalError(f"{name} must be 0 or more, not {getattr(self, name)}.")
+        check_ranges(self)
 
     def budget(self, order: Order) -> int:
         """Steps in all."""

@@ -7,13 +7,14 @@ import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageOps
 
 from polymodal.base import files
 from polymodal.base.errors import PolymodalError
 from polymodal.data.drawn.scenes.attributes import COLOURS, RGB
 from polymodal.data.records import Caption, Dataset, Record
 from polymodal.views.lettering import FAINT, INK, PAPER, font, wrap
+from polymodal.views.picture_sheet import beside, stacked
 
 TILE, GUTTER, MARGIN = 336, 28, 36
 SMALL, PLAIN = 11, 13
@@ -40,16 +41,12 @@ def contact_sheet(
         raise PolymodalError("There is nothing to show: the dataset is empty.")
     cells = [_cell(dataset[index], boxes) for index in range(min(count, len(dataset)))]
     columns = min(columns, len(cells))
-    rows = [cells[start : start + columns] for start in range(0, len(cells), columns)]
-    heights = [max(cell.height for cell in row) for row in rows]
-    width = 2 * MARGIN + columns * TILE + (columns - 1) * GUTTER
-    height = 2 * MARGIN + sum(heights) + GUTTER * (len(rows) - 1)
-    sheet = Image.new("RGB", (width, height), PAPER)
-    top = MARGIN
-    for row, tall in zip(rows, heights, strict=True):
-        for column, cell in enumerate(row):
-            sheet.paste(cell, (MARGIN + column * (TILE + GUTTER), top))
-        top += tall + GUTTER
+    step = TILE + GUTTER
+    rows = [
+        beside(cells[start : start + columns], columns * step - GUTTER, step)
+        for start in range(0, len(cells), columns)
+    ]
+    sheet = ImageOps.expand(stacked(rows, GUTTER), MARGIN, PAPER)
     content = io.BytesIO()
     sheet.save(content, "PNG")
     files.write_bytes(Path(path), content.getvalue())

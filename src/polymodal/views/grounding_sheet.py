@@ -102,7 +102,9 @@ def told(phrase: GroundedPhrase) -> str:
     return f"attention {phrase.attention[0]:.2f}, entropy {phrase.entropy:.1f}"
 
 
-def write_grounding_page(path: Path, title: str, lead: str, shown: Sequence[GroundedPicture]) -> None:
+def write_grounding_page(
+    path: Path, title: str, lead: str, shown: Sequence[GroundedPicture]
+) -> None:
     """Write a page that needs no other file: pictures with their boxes, and attention in numbers."""
     sections = [
         Section(

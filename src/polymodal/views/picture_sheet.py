@@ -71,11 +71,11 @@ def stacked(parts: Sequence[Image.Image], gap: int) -> Image.Image:
     return found
 
 
-def beside(parts: Sequence[Image.Image], width: int) -> Image.Image:
-    """Tiles one beside the other."""
+def beside(parts: Sequence[Image.Image], width: int, step: int = TILE + GAP) -> Image.Image:
+    """Tiles one beside the other, from each one's left to the next one's."""
     found = Image.new("RGB", (width, max(part.height for part in parts)), PAPER)
     for place, part in enumerate(parts):
-        found.paste(part, (place * (TILE + GAP), 0))
+        found.paste(part, (place * step, 0))
     return found
 
 

@@ -206,6 +206,8 @@ def test_the_delimiter_of_the_header_is_that_of_all_rows(folder: Path) -> None:
     [
         ("image,caption\n02.png,ab\n".encode("utf-16-le"), ":1: there is a NUL byte in the header. Is the "
          "file UTF-16 without a byte-order mark? Save it as UTF-8."),
+        ("image,caption\n02.png,été\n".encode("utf-16-le"), ":2: not UTF-8: the byte 0xe9. Is it UTF-16 "
+         "without a byte-order mark? Save the file as UTF-8."),
         (b"image,caption\n02.png,a\n03.png,\xe9t\xe9\n", ":3: not UTF-8: the byte 0xe9. Save the file as "
          "UTF-8, for example: iconv -f latin1 -t utf-8 captions.csv."),
         (b"\xef\xbb\xbfimage,caption\n02.png,\xe9t\xe9\n", ":2: not UTF-8: the byte 0xe9."),

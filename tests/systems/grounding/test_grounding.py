@@ -68,7 +68,9 @@ def test_phrases_may_be_told_by_their_content_alone(train: Dataset, val: Dataset
     split = system.prepared(val)
     tokens = split.phrases.tokens[:3]
     kinds = split.captions.kinds[split.phrases.caption[:3]]
-    assert (system.telling(tokens, kinds).sum(1) == 2).all()  # colour and shape, without the article
+    assert (
+        system.telling(tokens, kinds).sum(1) == 2
+    ).all()  # colour and shape, without the article
     assert (tokens.sum(1) == 3).all()
     none = torch.zeros_like(kinds)
     assert system.telling(tokens, none).equal(tokens)

@@ -153,7 +153,6 @@ def test_free_means_and_smooth_bounds(splits):
         ({"model": "GCE"}, "GCE cannot be compared by 'wasserstein', but by mahalanobis"),
         ({"similarity": "cosine"}, "GCIE cannot be compared by 'cosine', but by kl, min_kl"),
         ({"low": 2.0, "high": 1.0}, "0 < low < high"),
-        ({"vib": -1.0}, "vib is a weight, 0 or more, not -1.0"),
     ],
 )
 def test_what_cannot_be(changes, message):

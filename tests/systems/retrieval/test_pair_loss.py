@@ -118,13 +118,11 @@ def test_excess_is_the_divergence_a_dimension():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"scale": 0.0}, "scale must be above 0"),
         ({"scale": 101.0, "learn_scale": True}, "starts at 100 at most, not 101"),
         ({"bias": -10.0}, "bias is a setting of the sigmoid loss, but the loss is hinge"),
         ({"loss": "infonce", "pseudo_positives": 0.1}, "pseudo_positives is a setting of the sigm"),
         ({"loss": "infonce", "warmup": 9}, "warmup is a setting of the hinge .* choose --loss hinge"),
         ({"loss": "sigmoid", "negatives": "sum"}, "negatives is a setting of the hinge loss"),
-        ({"loss": "sigmoid", "pseudo_positives": -1.0}, "is a weight, 0 or more, not -1.0"),
     ],
 )  # fmt: skip
 def test_settings_that_do_not_go_together(settings, message):

@@ -27,7 +27,7 @@ class Knowing:
     def encode_images(self, images):
         return self.at([1.0 if image.shape[0] == 64 else -1.0 for image in images])
 
-    def encode_texts(self, texts):
+    def encode_captions(self, texts):
         return self.at([1.0 if len(text.split()) > 6 else -1.0 for text in texts])
 
     def at(self, values):
@@ -41,7 +41,7 @@ class Blind(Knowing):
     def encode_images(self, images):
         return self.at([0.0] * len(images))
 
-    def encode_texts(self, texts):
+    def encode_captions(self, texts):
         return self.at([0.01 * len(text) for text in texts])
 
 
@@ -155,7 +155,7 @@ class Certain:
     def encode_dataset(self, dataset):
         return DiagonalGaussian(torch.arange(4.0)[:, None], torch.zeros(4, 1))
 
-    def encode_texts(self, texts):
+    def encode_captions(self, texts):
         means = torch.tensor([0.0, 1.0, 3.0, 2.0])[:, None]
         return DiagonalGaussian(means, torch.tensor([-0.2, -0.1, 0.8, 0.9])[:, None])
 

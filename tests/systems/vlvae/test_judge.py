@@ -281,21 +281,6 @@ def test_it_says_when_it_guesses(two, bags):
     assert bag.symptom(0.5) is None
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"code": 0}, "code must be above 0"),
-        ({"hidden": -1}, "hidden must be above 0"),
-        ({"lr": float("nan")}, "lr must be above 0"),
-        ({"place_weight": -1.0}, "place_weight is a weight, 0 or more, not -1.0"),
-        ({"warmup": -1}, "warmup is a number of steps"),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(changes, message):
-    with pytest.raises(PolymodalError, match=message):
-        Config(**changes)
-
-
 def test_an_empty_split_has_nothing_to_learn_from(bags):
     empty = bags["train"].take([])
     with pytest.raises(PolymodalError, match="training split is empty"):

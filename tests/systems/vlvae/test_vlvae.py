@@ -193,25 +193,11 @@ def test_protocol(splits):
     assert tiny(splits["train"], shuffle=True).protocol()["texts"] == "shuffled"
 
 
-COUNTS = (
-    "latent", "code", "decoded", "width", "ends", "samples", "draws", "transforms", "flow_hidden",
-)  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        *(({name: 0}, f"{name} must be 1 or more, not 0") for name in COUNTS),
-        ({"lr": 0.0}, "lr must be above 0, not 0.0"),
         ({"flow_lr": float("inf")}, "flow_lr must be above 0, not inf"),
-        ({"image_weight": -1.0}, "image_weight must be 0 or more, not -1.0"),
         ({"text_weight": float("nan")}, "text_weight must be 0 or more, not nan"),
-        ({"free_bits": -0.1}, "free_bits must be 0 or more, not -0.1"),
-        ({"joint": -1.0}, "joint must be 0 or more, not -1.0"),
-        ({"warmup": 1.1}, "warmup is a share, from 0 to 1, not 1.1"),
-        ({"warm_from": 2.0}, "warm_from is a share, from 0 to 1, not 2.0"),
-        ({"dropout": -0.1}, "dropout is a share, from 0 to 1, not -0.1"),
-        ({"flow_share": 1.5}, "flow_share is a share, from 0 to 1, not 1.5"),
         ({"flow_share": 0.0}, "or neither; found aggregate, true, prior and 0"),
         ({"densities": ()}, "both --densities and a --flow-share above 0, or neither; found none"),
         ({"joint": 1.0, "densities": ("true",)}, "keep 'aggregate' among --densities"),

@@ -62,7 +62,9 @@ def test_cmdim_tells_places_of_partners_from_those_of_other_classes(scales):
 
 @pytest.mark.parametrize("itself", ["features", "look"])
 def test_an_image_that_is_its_own_partner_knows_its_own_features_or_another_look(itself):
-    system = made("cmdim", p=0.5, critic_hidden=8, itself=itself, scales="local-and-last").train()
+    system = made(
+        "cmdim", p=0.5, critic_hidden=8, self_positive=itself, scales="local-and-last"
+    ).train()
     batch = batch_of(system)
     own = torch.tensor(
         [torch.equal(*pair) for pair in zip(batch.images, batch.others, strict=True)]
@@ -164,7 +166,7 @@ def test_the_local_loss_is_of_both_looks(name):
         assert own[0] != pytest.approx(own[1])
 
 
-WINDOWED = {"amdim": {"looks": "window"}, "fc": {}}
+WINDOWED = {"amdim": {"augmentation": "window"}, "fc": {}}
 
 
 def test_amdim_sees_windows_where_told():
@@ -283,7 +285,7 @@ def test_the_players_of_aae_pull_apart():
     """A step of the critic's own makes its error smaller, one of the code's larger."""
     gradients = {}
     for adversity in (0.0, 1.0, 3.0):
-        system = made("aae", code=16, hidden=32, adversity=adversity).eval()
+        system = made("aae", code=16, hidden=32, adversarial_weight=adversity).eval()
         batch = batch_of(system)
         torch.manual_seed(1)
         system.step(batch)["loss"].backward()

@@ -122,14 +122,6 @@ def test_what_cannot_be_fitted(world):
         ridge(features, labels, attributes, 0.0)
 
 
-@pytest.mark.parametrize("setting", [{"steps": 0}, {"lr": 0.0}, {"batch_size": 0}, {"scale": 0.0}])
-def test_settings_that_cannot_be(setting):
-    with pytest.raises(PolymodalError, match=f"{next(iter(setting))} must be above 0, not 0"):
-        Fitting(**setting)
-    with pytest.raises(PolymodalError, match="hidden must be 0 or more, not -1"):
-        Fitting(hidden=-1)
-
-
 def test_centred_attributes_are_about_1_and_nothing_that_known_classes_share():
     unit = torch.nn.functional.normalize(torch.rand(6, 5), dim=1)
     known = torch.tensor([True, False, True, True, False, True])

@@ -180,10 +180,12 @@ def read_text(source: Source, name: str) -> str:
     except UnicodeDecodeError as error:
         line = error.object[: error.start].decode(encoding, "ignore").count("\n") + 1
         told, remedy = encoding.removesuffix("-sig"), "Save the file as UTF-8"
-        if told == "UTF-8":
-            remedy += f", for example: iconv -f latin1 -t utf-8 {Path(name).name}"
-        else:
+        if told != "UTF-8":
             told += ", though its first bytes say so"
+        elif b"\0" in content:
+            remedy = f"Is it UTF-16 without a byte-order mark? {remedy}"
+        else:
+            remedy += f", for example: iconv -f latin1 -t utf-8 {Path(name).name}"
         raise PolymodalError(
             f"{source.path / name}:{line}: not {told}: the byte {error.object[error.start]:#04x}. "
             f"{remedy}."

@@ -34,6 +34,8 @@ class Verified:
         stamps = {name: self.source.stamp(name) for name in names}
         fresh = {name: known[name] for name in stamps if known.get(name, [""])[0] == stamps[name]}
         missing = [name for name in stamps if name not in fresh]
+        if missing:
+            files.check_cache(self._cache.parent)
         try:
             for name, verdict in zip(missing, self._judge(missing, progress), strict=True):
                 fresh[name] = [stamps[name], *(verdict or ())]

@@ -1,7 +1,7 @@
 """Models that come with the package, each a folder here, loaded by its name.
 
 config.yaml, learned.json   as in a run
-model.safetensors           the best weights, in half precision; they are computed with in float32
+model.safetensors           the best weights, matrices as int8 (`packed_weights`); loaded as float32
 card.md                     how it was trained, its figures, its limits
 manifest.json               the SHA-256 of all but the card, checked whenever the model is loaded
 """
@@ -29,6 +29,10 @@ def find(run: Path | str) -> Path:
     A folder that holds a run goes before a shipped model of the same name: whoever trained one there
     means that one. A folder that holds something else does not.
     """
+    if not isinstance(run, str | Path):
+        raise PolymodalError(
+            f"A run is named by its directory, as 'runs/a', or as a shipped model, not {run!r}."
+        )
     folder = Path(run)
     if (folder / "config.yaml").exists():
         return folder

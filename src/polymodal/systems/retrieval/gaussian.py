@@ -15,6 +15,7 @@ from typing import Any, Literal
 from torch import nn
 
 from polymodal.base.errors import PolymodalError
+from polymodal.base.ranges import Weight
 from polymodal.maths.diagonal_gaussian import bounded, check_range
 from polymodal.maths.similarity import measure
 from polymodal.nn.towers import Gaussians, Points
@@ -54,7 +55,7 @@ class Config(Settings):
     """Initial log-variance."""
     log_var_scale: float = 0.1
     """Factor on the initial weights of the log-variances; small, so that they start nearly equal."""
-    vib: float = 0.0
+    vib: Weight[float] = 0.0
     """Weight of the KL from N(0, I), per dimension and embedding (PCME++: 1e-4)."""
 
     def __post_init__(self) -> None:
@@ -65,8 +66,6 @@ class Config(Settings):
                 f"{', '.join(MEASURES[self.model])}."
             )
         check_range(self.low, self.high)
-        if not 0 <= self.vib < float("inf"):
-            raise PolymodalError(f"vib is a weight, 0 or more, not {self.vib}.")
 
 
 def build(config: Config, learned: dict[str, Any]) -> Retrieval:

@@ -1,11 +1,12 @@
 """What every retrieval system can be told, what it learns from its data, and its encoders."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from torch import nn
 
 from polymodal.base.errors import PolymodalError
+from polymodal.base.ranges import Positive, Range, Steps, Weight, check_ranges
 from polymodal.data.features import features_of
 from polymodal.data.pairs import captions_of
 from polymodal.data.records import Dataset
@@ -24,6 +25,13 @@ OWN: dict[str, dict[str, Any]] = {
 }
 """The settings of one loss alone, which would do nothing beside another, and their defaults."""
 
+Eights = Annotated[int, Range("must be a multiple of 8", lambda n: n > 0 and n % 8 == 0)]
+Margin = Annotated[float, Range("must be above 0", lambda n: n > 0, ": no margin, no loss")]
+ShareOfBudget = Annotated[float, Range("is a share of the budget, 0 to 1", lambda n: 0 <= n <= 1)]
+ShareOfSide = Annotated[
+    float, Range("is a share of the side, above 0 and at most 1", lambda n: 0 < n <= 1)
+]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -31,7 +39,7 @@ class Settings:
 
     image_encoder: str = "convnet"
     """convnet (ours, from scratch), efficientnet-lite0, or a transformers model: hub id or folder."""
-    convnet_width: int = 32
+    convnet_width: Eights = 32
     """Channels of the convnet's first stage; each further stage doubles them."""
     finetune: bool = False
     """Train a pretrained image encoder too (the second phase; start it with --init RUN)."""
@@ -42,62 +50,46 @@ class Settings:
     own_embeddings: bool = False
     """Start from the embeddings of --image-encoder and --text-encoder themselves, one CLIP or
     SigLIP model: it gains variances and keeps its means."""
-    embed_dim: int = 1024
+    embed_dim: Positive[int] = 1024
     """Dimension of the joint embedding space, D."""
-    word_dim: int = 300
+    word_dim: Positive[int] = 300
     """Dimension of the word vectors."""
-    word_scale: float = 0.1
+    word_scale: Positive[float] = 0.1
     """Word vectors are initialised uniformly in ± this value; 1 learns faster from little data."""
-    hidden: int = 1024
+    hidden: Positive[int] = 1024
     """State size of the GRU."""
     loss: Literal["hinge", "infonce", "sigmoid"] = "hinge"
     """hinge (VSE++), infonce (CLIP; with cosines start at --scale 14 --learn-scale) or sigmoid
     (SigLIP; with cosines start at --scale 10 --bias -10 --learn-scale)."""
-    scale: float = 1.0
+    scale: Positive[float] = 1.0
     """Factor on the similarity in the loss (1 / temperature); the initial value with --learn-scale."""
     learn_scale: bool = False
     """Learn the scale too, up to 100."""
     bias: float = 0.0
     """Initial value of the learned bias of the sigmoid loss: near minus the scaled score of a good
     pair."""
-    pseudo_positives: float = 0.0
+    pseudo_positives: Weight[float] = 0.0
     """Weight of a second sigmoid loss, in which a negative that scores at least as high as the true
     pair counts as positive (PCME++: 0.1)."""
-    margin: float = 0.2
+    margin: Margin = 0.2
     """α of the hinge loss."""
     negatives: Negatives = "hardest"
     """In-batch negatives of the hinge loss: hardest (VSE++), sum (VSE0) or semi-hard."""
-    warmup: int = 0
+    warmup: Steps[int] = 0
     """Steps with summed negatives first, to prevent the collapse of the hardest negatives."""
-    lr: float = 2e-4
+    lr: Positive[float] = 2e-4
     """Learning rate of Adam."""
-    decay_at: float = 0.5
+    decay_at: ShareOfBudget = 0.5
     """Fraction of the budget after which the learning rate is divided by ten (15 of 30 epochs)."""
-    crop: float = 1.0
+    crop: ShareOfSide = 1.0
     """Side of the random training crop, as a fraction of the image's; 1 for none."""
     flip: bool = False
     """Flip half of the training images horizontally ('left' and 'right' in captions become false)."""
-    fold: int = 1000
+    fold: Positive[int] = 1000
     """Images per fold of the evaluation; it also evaluates all images together."""
 
     def __post_init__(self) -> None:
-        for name in ("embed_dim", "word_dim", "word_scale", "hidden", "scale", "lr", "fold"):
-            if not 0 < getattr(self, name) < float("inf"):
-                raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
-        if self.convnet_width <= 0 or self.convnet_width % 8:
-            raise PolymodalError(
-                f"convnet_width must be a multiple of 8, not {self.convnet_width}."
-            )
-        if not 0 < self.crop <= 1:
-            raise PolymodalError(
-                f"crop is a share of the side, above 0 and at most 1, not {self.crop}."
-            )
-        if self.margin <= 0:
-            raise PolymodalError(f"margin must be above 0, not {self.margin}: no margin, no loss.")
-        if self.warmup < 0:
-            raise PolymodalError(f"warmup is a number of steps, 0 or more, not {self.warmup}.")
-        if not 0 <= self.decay_at <= 1:
-            raise PolymodalError(f"decay_at is a share of the budget, 0 to 1, not {self.decay_at}.")
+        check_ranges(self)
         if self.freeze_norm and not self.finetune:
             raise PolymodalError("freeze_norm is about fine-tuning: give --finetune too.")
         if self.own_embeddings and self.text_encoder == "gru":
@@ -120,10 +112,6 @@ class Settings:
             raise PolymodalError(
                 f"A learned scale starts at {MOST:g} at most, not {self.scale:g}, since it is capped "
                 "there. Start lower, or leave --learn-scale out."
-            )
-        if not 0 <= self.pseudo_positives < float("inf"):
-            raise PolymodalError(
-                f"pseudo_positives is a weight, 0 or more, not {self.pseudo_positives}."
             )
 
 

@@ -22,7 +22,7 @@ from polymodal.nn.augment import RandomCrop
 from polymodal.nn.image_encoders import Standardised
 from polymodal.nn.named_encoders import extractor, load_pretrained, own_projection
 from polymodal.nn.towers import Gaussians, Points, begin_as
-from polymodal.search.asking import ask
+from polymodal.search.asking import ask, strange_words
 from polymodal.systems.retrieval.pair_loss import PairLoss, excess
 from polymodal.systems.retrieval.retrieval_scores import (
     precisions,
@@ -130,8 +130,10 @@ class Retrieval(System):
     @torch.no_grad()
     def encode_images(self, images: Sequence[Any], block: int = 256) -> Embeddings:
         """Embed pictures: paths, PIL images, arrays `h w 3` of uint8, or a mix of them."""
-        if isinstance(images, str | Path):
-            raise PolymodalError(f"encode_images takes a list: [{str(images)!r}].")
+        if isinstance(images, str | Path) or not hasattr(images, "__len__"):
+            raise PolymodalError(
+                f"encode_images takes a list of images, such as ['image.png'], not {images!r}."
+            )
         parts = (images[start : start + block] for start in range(0, max(len(images), 1), block))
         pictures = (torch.from_numpy(as_pictures(part, self.size)) for part in parts)
         return self.embed_blocks(picture.permute(0, 3, 1, 2) for picture in pictures)
@@ -163,11 +165,18 @@ class Retrieval(System):
             return found
         return images
 
-    @torch.no_grad()
     def encode_texts(self, texts: Sequence[str], block: int = 512) -> Embeddings:
-        """Embed captions."""
-        if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
+        """Embed a user's texts; one without a word that the model knows is refused."""
+        several = not isinstance(texts, str) and hasattr(texts, "__len__")
+        if not several or not all(isinstance(text, str) for text in texts):
             raise PolymodalError("encode_texts takes a list of texts, such as ['a red cube'].")
+        for text in texts:
+            strange_words(self.reader, text)
+        return self.encode_captions(texts, block)
+
+    @torch.no_grad()
+    def encode_captions(self, texts: Sequence[str], block: int = 512) -> Embeddings:
+        """Embed captions of data, of which the model may know no word: that is for scores to tell."""
         self.eval()
         found = []
         for start in range(0, max(len(texts), 1), block):
@@ -196,7 +205,7 @@ class Retrieval(System):
         """The images and captions of a split, and which image each caption belongs to."""
         texts = captions_of(dataset)
         images = self.encode_dataset(dataset)
-        captions = self.encode_texts([text for own in texts for text in own])
+        captions = self.encode_captions([text for own in texts for text in own])
         return images, captions, owners(texts).to(self.device)
 
     def selection_scores(

@@ -45,7 +45,9 @@ def extent_of(system: Any, splits: Mapping[str, Dataset]) -> dict[str, float]:
     if not parts:
         raise PolymodalError("No image has three objects to crop. Give scenes of more objects.")
     images = [system.encode_images([p.crop for p in parts]), whole_images(system, parts)]
-    texts = [system.encode_texts([getattr(p, name) for p in parts]) for name in ("phrase", "text")]
+    texts = [
+        system.encode_captions([getattr(p, name) for p in parts]) for name in ("phrase", "text")
+    ]
     scores = torch.stack(
         [torch.stack([one_by_one(system, x, y) for y in texts], -1) for x in images], 1
     )
@@ -77,7 +79,7 @@ def entropy_of_parts(system: Any, splits: Mapping[str, Dataset]) -> dict[str, fl
     texts, images = text_pairs(test), image_pairs(test)
     found: dict[str, float] = {}
     for name, pairs, encode in (
-        ("caption", texts, system.encode_texts),
+        ("caption", texts, system.encode_captions),
         ("image", images, system.encode_images),
     ):
         whole, part = (encode([pair[k] for pair in pairs]) for k in (0, 1))
@@ -99,7 +101,7 @@ def example_entropies(system: Any, splits: Mapping[str, Dataset]) -> dict[str, f
         texts = [example.text, *(text for text, _ in example.parts.values())]
         crops = [image, *(cut(image, box) for _, box in example.parts.values())]
         for side, encoded in (
-            ("caption", system.encode_texts(texts)),
+            ("caption", system.encode_captions(texts)),
             ("image", system.encode_images(crops)),
         ):
             if isinstance(encoded, DiagonalGaussian):
@@ -122,7 +124,7 @@ def uncertainty_of(system: Any, splits: Mapping[str, Dataset]) -> dict[str, floa
     texts = captions_of(test)[:MOST]
     owner = owners(texts).to(system.device)
     images = system.encode_dataset(test)[:MOST]
-    captions = system.encode_texts([text for own in texts for text in own])
+    captions = system.encode_captions([text for own in texts for text in own])
     i2t, t2i = ranks(system.measure, images, captions, owner)
     found: dict[str, float] = {}
     for side, queries, items, rank, towards in (

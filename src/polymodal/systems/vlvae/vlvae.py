@@ -6,11 +6,12 @@ q_true(z|y), the posterior of the text, as in TELBO (eq. 3); and the aggregate p
 JMVAE learns q_agg(z|y) in stage one instead: --joint 1.
 """
 
-import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from polymodal.base.config import renamed
 from polymodal.base.errors import PolymodalError
+from polymodal.base.ranges import OneOrMore, Positive, Share, ZeroOrMore, check_ranges
 from polymodal.data.fixed_words import Words
 from polymodal.data.image_texts import words_of
 from polymodal.data.records import Dataset
@@ -34,42 +35,42 @@ class Config:
     infer_from: Literal["image", "text", "both"] = "image"
     """Input of the encoder q(z|·): the image alone, so that z has no information of the text's own
     (004, §2), the text alone, or both (§6)."""
-    latent: int = 50
+    latent: OneOrMore[int] = 50
     """Dimension of z."""
-    code: int = 200
+    code: OneOrMore[int] = 200
     """Dimension of the encoders' outputs and of the GRU states."""
-    decoded: int | None = None
+    decoded: OneOrMore[int | None] = None
     """Width of the shared decoder and of its output; by default that of --code, as in the paper,
     which is small for two objects at any position (docs/vlvae.md)."""
-    width: int = 32
+    width: OneOrMore[int] = 32
     """Channels of the image networks at half the image size."""
     shrink: int = 4
     """Downsampling before their residual blocks: 4, as in CycleGAN, or 8."""
-    ends: int = 10
+    final_maps: OneOrMore[int] = field(default=10, metadata=renamed("ends"))
     """Number of feature maps that the image encoder flattens."""
     norm: Norm = "batch"
     """Normalisation of the shared networks: batch uses batch statistics (the paper), renorm running
     statistics, as in evaluation (Ioffe, 2017)."""
     text_decoder: Literal["gru", "transformer"] = "gru"
     """Text decoder: a GRU (the paper) or a transformer."""
-    dropout: float = 0.1
+    dropout: Share[float] = 0.1
     """Dropout of the text decoder."""
     likelihood: Literal["beta", "gaussian", "laplace", "logistic"] = "beta"
     """Image likelihood p(x|z): the paper's constrained Beta, or another."""
-    image_weight: float = 0.003
+    image_weight: ZeroOrMore[float] = 0.003
     """Weight of log p(x|z) in stage one (004, §5.3.1)."""
-    text_weight: float = 10.0
+    text_weight: ZeroOrMore[float] = 10.0
     """Weight of log p(y|z) in stage one."""
-    warmup: float = 0.05
+    warmup: Share[float] = 0.05
     """Fraction of stage one over which the KL weight rises to 1 (§5.3: 20k of 400k steps)."""
-    warm_from: float = 0.0
+    warm_from: Share[float] = 0.0
     """Initial KL weight: from 0 it rises linearly; from above 0 by a constant factor per step, so
     it stays low for longer."""
-    free_bits: float = 0.0
+    free_bits: ZeroOrMore[float] = 0.0
     """Nats of KL per dimension without penalty (Kingma et al., 2016)."""
-    samples: int = 1
+    samples: OneOrMore[int] = 1
     """Samples of z per image in stage one; more than 1 gives the importance-weighted bound."""
-    joint: float = 0.0
+    joint: ZeroOrMore[float] = 0.0
     """Weight of KL(q(z|x) ‖ q_agg(z|y)) in stage one, where all parameters are trained (JMVAE)."""
     shuffle: bool = False
     """Shuffle the words of a text each time; for texts whose order has no meaning (CelebA)."""
@@ -77,46 +78,24 @@ class Config:
     """Densities that stage two learns: q_agg(z|y), q_true(z|y) and q(z)."""
     flow: Literal["couplings", "splines", "gaussian"] = "couplings"
     """Their form: affine couplings (the paper), neural splines, or a Gaussian."""
-    transforms: int = 6
+    transforms: OneOrMore[int] = 6
     """Number of couplings per flow."""
-    flow_hidden: int = 512
+    flow_hidden: OneOrMore[int] = 512
     """Width of the flows' networks."""
-    flow_share: float = 0.25
+    flow_share: Share[float] = 0.25
     """Fraction of all steps for stage two; 1 with --init, for a model that is already trained."""
-    flow_lr: float = 1e-3
+    flow_lr: Positive[float] = 1e-3
     """Learning rate of Adam in stage two."""
-    draws: int = 8
+    draws: OneOrMore[int] = 8
     """Samples of z and of a text per image in each step of stage two."""
-    lr: float = 4e-4
+    lr: Positive[float] = 4e-4
     """Learning rate of Adam in stage one."""
     decay: bool = True
     """Cosine decay of the learning rate to a twentieth in each stage; the paper's is constant."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "densities", tuple(self.densities))
-        for name in (
-            "latent",
-            "code",
-            "decoded",
-            "width",
-            "ends",
-            "samples",
-            "draws",
-            "transforms",
-            "flow_hidden",
-        ):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise PolymodalError(f"{name} must be 1 or more, not {value}.")
-        for name in ("lr", "flow_lr"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
-        for name in ("image_weight", "text_weight", "free_bits", "joint"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise PolymodalError(f"{name} must be 0 or more, not {getattr(self, name)}.")
-        for name in ("warmup", "warm_from", "flow_share", "dropout"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise PolymodalError(f"{name} is a share, from 0 to 1, not {getattr(self, name)}.")
+        check_ranges(self)
         if bool(self.densities) != bool(self.flow_share):
             raise PolymodalError(
                 "Stage two needs both --densities and a --flow-share above 0, or neither; found "
@@ -167,7 +146,7 @@ def joint_model(config: Config, words: Words, size: int) -> JointModel:
     return JointModel(
         image_encoder=None
         if config.infer_from == "text"
-        else ImageEncoder(ends=config.ends, code=code, **maps),
+        else ImageEncoder(ends=config.final_maps, code=code, **maps),
         text_encoder=None
         if config.infer_from == "image"
         else TextEncoder(words=len(words), code=code),

@@ -5,7 +5,7 @@ critic (Makhzani et al., 2015).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -13,7 +13,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from polymodal.base.errors import PolymodalError
+from polymodal.base.config import renamed
+from polymodal.base.ranges import Positive, ZeroOrMore
 from polymodal.nn.dcgan import Drawer
 from polymodal.nn.scratch import Features
 from polymodal.systems.zeroshot import Learner, Settings, learn
@@ -26,23 +27,15 @@ __all__ = ["Config", "build", "learn"]
 class Config(Settings):
     """An adversarial auto-encoder; the thesis gives neither code nor weights: all are ours."""
 
-    code: int = 128
+    code: Positive[int] = 128
     """Dimension of the code."""
-    hidden: int = 512
+    hidden: Positive[int] = 512
     """Width of the critic's two layers."""
-    adversity: float = 0.01
+    adversarial_weight: ZeroOrMore[float] = field(default=0.01, metadata=renamed("adversity"))
     """Weight of the adversarial loss, relative to the squared error of one pixel value. In a small
     trial on CUB, 0.1 moved the codes away from N(0, I)."""
-    std: float = 0.5
+    std: Positive[float] = 0.5
     """Standard deviation of a pixel in the likelihood, with images scaled to [−1, 1]."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("code", "hidden", "std"):
-            if not getattr(self, name) > 0:
-                raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
-        if not self.adversity >= 0:
-            raise PolymodalError(f"adversity must be 0 or more, not {self.adversity}.")
 
 
 class AdversarialAutoEncoder(Learner):
@@ -66,7 +59,7 @@ class AdversarialAutoEncoder(Learner):
         error = self.drawer.error(code, features.seen, self.config.std).mean()
         error = error / features.seen[0].numel()
         # the gradient that reaches the code is reversed, so one optimiser step serves both players
-        reversed_code = GradientReversal.apply(code, self.config.adversity)
+        reversed_code = GradientReversal.apply(code, self.config.adversarial_weight)
         of_noise, of_code = self.critic(torch.randn_like(code)), self.critic(reversed_code)
         return error + softplus(-of_noise).mean() + softplus(of_code).mean()
 

@@ -6,12 +6,13 @@ penalty and a soft limit. Without the square root many scores start beyond the l
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from jaxtyping import Float
 from torch import Tensor
 
+from polymodal.base.config import renamed
 from polymodal.nn.scratch import Features
 from polymodal.systems.zeroshot import learn
 from polymodal.systems.zeroshot.class_examples import ClassBatch
@@ -27,7 +28,7 @@ class Config(InfoMaxSettings):
 
     bound: BoundName = "infonce"
     """Bound on the mutual information to maximise; AMDIM's own is InfoNCE."""
-    looks: Literal["amdim", "window"] = "amdim"
+    augmentation: Literal["amdim", "window"] = field(default="amdim", metadata=renamed("looks"))
     """Augmentation of the views: AMDIM's own, or random crops as in the other systems, the only one
     that the thesis mentions (A.2)."""
     scales: Literal["local", "local-and-last"] = "local-and-last"
@@ -43,7 +44,7 @@ class AugmentedMultiscale(TwoViews, InfoMax):
 
     def __init__(self, config: Config, learned: dict[str, Any]) -> None:
         super().__init__(config, learned)
-        if config.looks == "window":
+        if config.augmentation == "window":
             self.augment = None
 
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:

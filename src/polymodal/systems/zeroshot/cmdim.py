@@ -5,14 +5,15 @@ with probability p, else with its own, as in DIM. Images of other classes are th
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from polymodal.base.errors import PolymodalError
+from polymodal.base.config import renamed
+from polymodal.base.ranges import Range
 from polymodal.nn.scratch import Features
 from polymodal.systems.zeroshot import learn
 from polymodal.systems.zeroshot.class_examples import ClassBatch, PartnerBatch
@@ -25,16 +26,13 @@ __all__ = ["Config", "build", "learn"]
 class Config(InfoMaxSettings):
     """An encoder that learns by class-matching Deep InfoMax."""
 
-    p: float = 1.0
+    p: Annotated[float, Range("is a probability, from 0 to 1", lambda n: 0 <= n <= 1)] = 1.0
     """Probability that the positive is another image of the class; 0 to 1."""
-    itself: Literal["features", "look"] = "features"
+    self_positive: Literal["features", "look"] = field(
+        default="features", metadata=renamed("itself")
+    )
     """If the positive is the image itself: its own local features (as in DIM), or those of another
     augmented view. The thesis says 'the same input' (A.7)."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 <= self.p <= 1:
-            raise PolymodalError(f"p is a probability, from 0 to 1, not {self.p}.")
 
 
 class ClassMatching(InfoMax):
@@ -52,7 +50,7 @@ class ClassMatching(InfoMax):
 
     def loss(self, views: Sequence[Features], batch: ClassBatch) -> Float[Tensor, ""]:
         one, other = views
-        if self.config.itself == "features":
+        if self.config.self_positive == "features":
             other = self.own_features(one, other, batch)  # type: ignore[arg-type]
         apart = batch.labels[:, None] != batch.labels
         return -0.5 * (self.information(one, other, apart) + self.information(other, one, apart))

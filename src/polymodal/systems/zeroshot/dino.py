@@ -20,7 +20,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from polymodal.base.errors import PolymodalError
+from polymodal.base.ranges import Positive, ShareBelowOne
 from polymodal.nn.scratch import Features
 from polymodal.systems.zeroshot import Settings, learn
 from polymodal.systems.zeroshot.class_examples import ClassBatch
@@ -36,31 +36,20 @@ M = TypeVar("M", bound=nn.Module)
 class Config(Settings):
     """An encoder that learns from its own average."""
 
-    hidden: int = 2048
+    hidden: Positive[int] = 2048
     """Width of the head's two hidden layers."""
-    code: int = 256
+    code: Positive[int] = 256
     """Dimension of the head's bottleneck."""
-    outputs: int = 4096
+    outputs: Positive[int] = 4096
     """Number of outputs of the head; the paper has 65,536, for far more images."""
-    momentum: float = 0.996
+    momentum: ShareBelowOne[float] = 0.996
     """Momentum of the teacher's weights."""
-    centre_momentum: float = 0.9
+    centre_momentum: ShareBelowOne[float] = 0.9
     """Momentum of the centre."""
-    temperature: float = 0.1
+    temperature: Positive[float] = 0.1
     """Temperature of the student."""
-    teacher_temperature: float = 0.04
+    teacher_temperature: Positive[float] = 0.04
     """Temperature of the teacher; lower, so that its output is sharper."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("hidden", "code", "outputs", "temperature", "teacher_temperature"):
-            if not getattr(self, name) > 0:
-                raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
-        for name in ("momentum", "centre_momentum"):
-            if not 0 <= getattr(self, name) < 1:
-                raise PolymodalError(
-                    f"{name} is a share, from 0 to below 1, not {getattr(self, name)}."
-                )
 
 
 class Head(nn.Module):

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from polymodal.base.errors import PolymodalError
+from polymodal.base.ranges import OneOrMore, ZeroOrMore
 from polymodal.maths import information
 from polymodal.maths.information import score_penalty, soft_clip
 from polymodal.nn import critics
@@ -30,9 +30,9 @@ class InfoMaxSettings(Settings):
         "encode-and-dot", "encode-and-cosine", "normed-dot", "dot", "concat-and-convolve"
     ] = "encode-and-dot"
     """Critic that scores a global feature against a local one."""
-    critic_hidden: int = 1024
+    critic_hidden: OneOrMore[int] = 1024
     """Width of the critic's layers, if it has any."""
-    critic_dim: int = 512
+    critic_dim: OneOrMore[int] = 512
     """Dimension in which normed-dot compares the two features."""
     critic_scaled: bool = True
     """Divide the scores of encode-and-dot by the square root of its width, as AMDIM does. DIM and
@@ -40,19 +40,10 @@ class InfoMaxSettings(Settings):
     scales: Literal["local", "local-and-last"] = "local"
     """Local features that the global one is matched with: the local maps (003, A.7), or the last
     maps too, as in AMDIM."""
-    limit: float = 0.0
+    limit: ZeroOrMore[float] = 0.0
     """Soft clipping of the scores to ± this value, as in AMDIM; 0 for none."""
-    penalty: float = 0.0
+    penalty: ZeroOrMore[float] = 0.0
     """Weight of the mean squared score before clipping, as in AMDIM."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("critic_hidden", "critic_dim"):
-            if getattr(self, name) < 1:
-                raise PolymodalError(f"{name} must be 1 or more, not {getattr(self, name)}.")
-        for name in ("limit", "penalty"):
-            if not getattr(self, name) >= 0:
-                raise PolymodalError(f"{name} must be 0 or more, not {getattr(self, name)}.")
 
 
 class InfoMax(Learner):

@@ -190,7 +190,7 @@ class Learner(Recordable):
         scores = self.prototypes.scores(features, self.attributes)
         here = torch.zeros_like(self.known)
         here[labels] = True
-        level = scores - self.config.handicap * self.known
+        level = scores - self.config.calibration_factor * self.known
         return {
             "zsl_top1": top1(scores, labels, here),
             "zsl_top1_ridge": top1(cosines_about(features, self.ridges, self.known), labels, here),
@@ -279,6 +279,6 @@ class Learner(Recordable):
             f"{self.config.fit_steps} steps at {self.config.fit_lr:g}",
             "ridge": "cosine to prototypes by ridge regression of weight "
             f"{self.config.ridge:g}, from the middle of the known classes",
-            "handicap": self.config.handicap,
+            "handicap": self.config.calibration_factor,
             "accuracy": "top-1, the mean over classes, among the classes of the split",
         }

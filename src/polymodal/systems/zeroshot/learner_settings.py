@@ -1,9 +1,11 @@
 """Settings of every zero-shot system, and what it needs to know of its data."""
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
 
+from polymodal.base.config import renamed
 from polymodal.base.errors import PolymodalError
+from polymodal.base.ranges import Positive, Range, ShareBelowOne, ZeroOrMore, check_ranges
 from polymodal.data.classes import classed
 from polymodal.data.features import pictures_alone
 from polymodal.data.records import Dataset
@@ -15,60 +17,51 @@ class Settings:
 
     encoder: Literal["basic", "alex"] = "basic"
     """Encoder after DCGAN (basic; 003, Table A.2) or AlexNet (alex; Table A.3)."""
-    dim: int = 1024
+    dim: Positive[int] = 1024
     """Dimension of the global feature."""
-    slim: int = 1
+    slim: Positive[int] = 1
     """Divisor of the numbers of feature maps: 1 for the thesis's encoders, more for small trials."""
     local: Literal["none", "attributes", "labels"] = "none"
     """Local loss: none, class attributes (AC) or labels (LC) predicted from the local features
     (003, §4.4.1)."""
-    local_weight: float = 1.0
+    local_weight: ZeroOrMore[float] = 1.0
     """Weight of the local loss."""
-    local_hidden: int = 0
+    local_hidden: ZeroOrMore[int] = 0
     """Width of a hidden layer of the local loss's classifier; 0 for a linear one."""
     local_centred: bool = False
     """AC: subtract the mean of the training classes from the class attributes, and multiply them by
     the square root of their number. Otherwise they are ℓ2-normalised only (003, §4.4)."""
     local_each: bool = False
     """Compute the local loss at each position, instead of on the mean of their logits."""
-    crop: float = 0.875
+    crop: Annotated[float, Range("is a share of the side, up to 1", lambda n: 0 < n <= 1)] = 0.875
     """Side of the crop as a fraction of the image's: random in training, centred in evaluation."""
     flip: bool = False
     """Flip half of the training images horizontally."""
-    lr: float = 1e-4
+    lr: Positive[float] = 1e-4
     """Learning rate of Adam."""
     decay: bool = False
     """Cosine decay of the learning rate to 0."""
-    dropout: float = 0.0
+    dropout: ShareBelowOne[float] = 0.0
     """Dropout before each linear layer of the encoder, and before FC's classifier; 0 to below 1."""
-    fit_steps: int = 40
+    fit_steps: Positive[int] = 40
     """Steps of Adam that fit the prototypes; with many they overfit the training classes."""
-    fit_lr: float = 1e-3
+    fit_lr: Positive[float] = 1e-3
     """Learning rate of this fit."""
-    ridge: float = 1.0
+    ridge: Positive[float] = 1.0
     """Weight of the ridge regression that gives the prototypes of zsl_top1_ridge."""
-    handicap: float = 0.0
+    calibration_factor: float = field(default=0.0, metadata=renamed("handicap"))
     """Value subtracted from the cosines of seen classes when all classes are candidates (calibrated
     stacking)."""
 
     def __post_init__(self) -> None:
-        for name in ("dim", "slim", "lr", "fit_steps", "fit_lr", "ridge"):
-            if not getattr(self, name) > 0:
-                raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
+        check_ranges(self)
         if self.local_each and self.local == "none":
             raise PolymodalError(
                 "--local-each is an option of the local loss: give --local attributes or --local "
                 "labels too."
             )
-        for name in ("local_weight", "local_hidden"):
-            if not getattr(self, name) >= 0:
-                raise PolymodalError(f"{name} must be 0 or more, not {getattr(self, name)}.")
         if self.local_centred and self.local != "attributes":
             raise PolymodalError("--local-centred is an option of --local attributes: give it too.")
-        if not 0 < self.crop <= 1:
-            raise PolymodalError(f"crop is a share of the side, up to 1, not {self.crop}.")
-        if not 0 <= self.dropout < 1:
-            raise PolymodalError(f"dropout is a share, from 0 to below 1, not {self.dropout}.")
 
 
 def learn(config: Settings, train: Dataset) -> dict[str, Any]:

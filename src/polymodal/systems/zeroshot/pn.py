@@ -11,7 +11,7 @@ from typing import Any
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from polymodal.base.errors import PolymodalError
+from polymodal.base.ranges import Positive
 from polymodal.nn.scratch import Features
 from polymodal.systems.zeroshot import Learner, Settings, learn
 from polymodal.systems.zeroshot.class_examples import ClassBatch
@@ -23,13 +23,8 @@ __all__ = ["Config", "build", "learn"]
 class Config(Settings):
     """A prototypical network."""
 
-    scale: float = 10.0
+    scale: Positive[float] = 10.0
     """Factor on the cosines before the softmax."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.scale > 0:
-            raise PolymodalError(f"scale must be above 0, not {self.scale}.")
 
 
 class PrototypicalNetwork(Learner):

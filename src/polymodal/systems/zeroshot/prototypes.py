@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 
 from polymodal.base.errors import PolymodalError
+from polymodal.base.ranges import Positive, ZeroOrMore, check_ranges
 from polymodal.metrics.class_accuracy import top1
 
 PARTS, TIMES, EVERY = 5, 3, 10
@@ -27,34 +28,28 @@ class Fitting:
     """How prototypes are fitted. Use few steps: there are no more attribute vectors than classes,
     so a network soon memorises them."""
 
-    steps: int | None = None
+    steps: Positive[int | None] = None
     """Steps of Adam; by default the number that is best for held-out classes."""
-    most: int = 400
+    most: Positive[int] = 400
     """Maximum number of steps if it is chosen so."""
-    lr: float = 1e-3
+    lr: Positive[float] = 1e-3
     """Learning rate of Adam."""
-    batch_size: int = 512
+    batch_size: Positive[int] = 512
     """Images per step."""
-    hidden: int = 0
+    hidden: ZeroOrMore[int] = 0
     """Width of a hidden layer between attributes and features; 0 for a linear map."""
-    scale: float = 10.0
+    scale: Positive[float] = 10.0
     """Factor on the cosines before the softmax."""
     learn_scale: bool = False
     """Learn this factor, from `scale` on."""
-    decay: float = 0.0
+    decay: ZeroOrMore[float] = 0.0
     """Weight decay (ℓ2 penalty)."""
     centred: bool = False
     """Subtract the mean over the training images from features, and that over their classes from
     attributes."""
 
     def __post_init__(self) -> None:
-        for name in ("steps", "most", "lr", "batch_size", "scale"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise PolymodalError(f"{name} must be above 0, not {value}.")
-        for name in ("hidden", "decay"):
-            if not getattr(self, name) >= 0:
-                raise PolymodalError(f"{name} must be 0 or more, not {getattr(self, name)}.")
+        check_ranges(self)
 
 
 class Prototypes(nn.Module):

@@ -12,7 +12,7 @@ from typing import Any
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from polymodal.base.errors import PolymodalError
+from polymodal.base.ranges import Positive, ZeroOrMore
 from polymodal.maths.diagonal_gaussian import DiagonalGaussian, squashed
 from polymodal.nn.dcgan import Drawer
 from polymodal.nn.dense import HIGH, LOW
@@ -27,20 +27,12 @@ __all__ = ["Config", "build", "learn"]
 class Config(Settings):
     """A variational auto-encoder; the thesis gives neither code nor likelihood: both are ours."""
 
-    code: int = 128
+    code: Positive[int] = 128
     """Dimension of the code."""
-    beta: float = 1.0
+    beta: ZeroOrMore[float] = 1.0
     """KL weight."""
-    std: float = 0.5
+    std: Positive[float] = 0.5
     """Standard deviation of a pixel in the likelihood, with images scaled to [−1, 1]."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("code", "std"):
-            if not getattr(self, name) > 0:
-                raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
-        if not self.beta >= 0:
-            raise PolymodalError(f"beta must be 0 or more, not {self.beta}.")
 
 
 class VariationalAutoEncoder(Learner):

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss, relu
 
-from polymodal.base.errors import PolymodalError
+from polymodal.base.ranges import OneOrMore, ZeroOrMore
 from polymodal.nn.scratch import Features
 from polymodal.systems.zeroshot import Settings, learn
 from polymodal.systems.zeroshot.class_examples import ClassBatch
@@ -29,22 +29,14 @@ TINY = 1e-4
 class Config(Settings):
     """An encoder that learns by variance, invariance and covariance."""
 
-    expander: int = 2048
+    expander: OneOrMore[int] = 2048
     """Width of the expander's three layers; the paper has 8192, for larger features."""
-    invariance: float = 25.0
+    invariance: ZeroOrMore[float] = 25.0
     """Weight of the squared difference of the two views."""
-    variance: float = 25.0
+    variance: ZeroOrMore[float] = 25.0
     """Weight of the hinge that keeps standard deviations at 1."""
-    covariance: float = 1.0
+    covariance: ZeroOrMore[float] = 1.0
     """Weight of the squared covariances."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.expander < 1:
-            raise PolymodalError(f"expander must be 1 or more, not {self.expander}.")
-        for name in ("invariance", "variance", "covariance"):
-            if not getattr(self, name) >= 0:
-                raise PolymodalError(f"{name} must be 0 or more, not {getattr(self, name)}.")
 
 
 class Regularised(TwoViews):

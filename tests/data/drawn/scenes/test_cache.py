@@ -186,3 +186,14 @@ def test_a_world_is_drawn_once_into_the_cache(
     assert stamps(folder) == before
     assert first["train"][0] == again["train"][0]
     assert capsys.readouterr().err.count("drawing one-object: 4 of 4") == 1
+
+
+def test_a_cache_that_cannot_be_written_is_told_before_anything_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cache").touch()
+    monkeypatch.setenv("POLYMODAL_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(
+        PolymodalError, match=r"cache is a file\. Set .* POLYMODAL_CACHE to a folder"
+    ):
+        worlds.open_world("one-object", train=4, val=0, test=0, size=16)

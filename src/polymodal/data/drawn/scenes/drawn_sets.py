@@ -94,6 +94,7 @@ def open_world(
     world = named(name, **options)
     folder = files.cache_folder() / "worlds" / world.fingerprint
     if not (folder / MANIFEST).is_file():
+        files.check_cache(folder)
         draw(world, folder, progress, wait=True)
     return open_drawn(folder, check)
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from polymodal.base.config import as_stored
 from polymodal.studies.seeds.zeroshot.zeroshot_recipes import (
     BOTH_SCALES,
     COSINES,
@@ -28,7 +29,7 @@ def tried(row_name: str, times: float, block: str = "strong", /, **settings: Any
     epochs = recipe.training.epochs / (2 if halved else 1)
     suffix = "".join(
         f", {name} {value:g}" if isinstance(value, float) else f", {name} {value}"
-        for name, value in settings.items()
+        for name, value in as_stored(recipe.model, settings).items()
     )
     return replace(
         recipe,
@@ -40,7 +41,7 @@ def tried(row_name: str, times: float, block: str = "strong", /, **settings: Any
 
 
 UNBOUND = {"limit": 0.0, "penalty": 0.0}
-LOOK = {"itself": "look"}
+LOOK = {"self_positive": "look"}
 
 SOME = 0.5
 """The share of the budget that is enough to compare settings by."""
@@ -75,11 +76,11 @@ TRIALS: dict[str, tuple[dict[str, Any], ...]] = {
         {**LOOK, **COSINES},
     ),
     "CMDIM(p=0.1)+AC": ({}, LOOK, {**LOOK, **COSINES}),
-    "AAE": ({}, {"adversity": 0.1}),
+    "AAE": ({}, {"adversarial_weight": 0.1}),
     "AMDIM+AC": (
         {},
         {"lr": 1e-3},
-        {"looks": "window"},
+        {"augmentation": "window"},
         {**COSINES, **UNBOUND},
         {**JENSEN_SHANNON, **UNBOUND},
     ),

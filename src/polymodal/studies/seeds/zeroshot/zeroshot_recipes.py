@@ -88,7 +88,7 @@ INFOMAX = ("DIM", "CMDIM(p=1)", "CMDIM(p=0.5)", "CMDIM(p=0.1)")
 OWN: dict[str, dict[str, dict[str, Any]]] = {
     "as-written": {
         **{model: {"bound": "donsker-varadhan"} for model in INFOMAX},
-        "AMDIM": {"looks": "window"},
+        "AMDIM": {"augmentation": "window"},
     },
     "strong": {
         **dict.fromkeys(INFOMAX, JENSEN_SHANNON),
