@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from polymodal.base import files
-from polymodal.base.errors import PolymodalError
 from polymodal.data.proposals import RegionFeatures, joined, region_moments
 from polymodal.data.records import Dataset
 from polymodal.data.row_files import RowFiles

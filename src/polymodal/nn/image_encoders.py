@@ -83,7 +83,7 @@ class Standardised(nn.Module):
         self.mean.copy_(mean)
         self.std.copy_(torch.where(std > 1e-6, std, 1.0))
 
-    def forward(self, images: Shaped[Tensor, "b ..."]) -> Float[Tensor, "b d"]:
+    def forward(self, images: Shaped[Tensor, "b ..."]) -> Float[Tensor, "b *r d"]:
         return (self.encoder(images) - self.mean) / self.std
 
 

@@ -30,7 +30,7 @@ def shapes(count: int, seed: int) -> Dataset:
         order = rng.permutation(4)
         boxes[image, :4], features[image, :4] = boxes[image, order], features[image, order]
         regions.append(tuple(Region(n.split()[1], b) for n, b in zip(names, own, strict=False)))
-        captions.append((written(names, (0, 1)), written(names, (1, 0))))
+        captions.append(tuple(written(name, k) for k, name in enumerate(names)))
     features[:, 4] = 0
     columns = {
         "image": Stored(np.zeros((count, 8, 8, 3), np.uint8)),
@@ -41,12 +41,11 @@ def shapes(count: int, seed: int) -> Dataset:
     return joined(Dataset(columns, ids=[f"{seed}-{i}" for i in range(count)]), boxes, kept)
 
 
-def written(names: list[str], order: tuple[int, int]) -> Caption:
-    """'a red cube beside a blue ball', with its phrases."""
-    a, b = (f"a {names[k]}" for k in order)
-    second = len(a) + len(" beside ")
-    phrases = (Phrase(0, len(a), order[:1]), Phrase(second, second + len(b), order[1:]))
-    return Caption(f"{a} beside {b}", phrases=phrases)
+def written(name: str, region: int) -> Caption:
+    """'there is a red cube', with its phrase."""
+    start = len("there is ")
+    text = f"there is a {name}"
+    return Caption(text, phrases=(Phrase(start, len(text), (region,)),))
 
 
 @pytest.fixture(scope="session")

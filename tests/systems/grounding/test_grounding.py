@@ -11,7 +11,7 @@ from polymodal.systems.grounding import grounding
 from polymodal.systems.grounding.grounding_system import Grounding
 from toys import fall
 
-SMALL = {"word_width": 16, "word_layers": 1, "word_heads": 2, "dim": 16, "lr": 3e-3}
+SMALL = {"word_width": 16, "word_layers": 1, "word_heads": 2, "dim": 16, "lr": 1e-2}
 
 
 def made(train: Dataset, seed: int = 0, **settings) -> Grounding:
@@ -22,7 +22,7 @@ def made(train: Dataset, seed: int = 0, **settings) -> Grounding:
     return system
 
 
-def trained(train: Dataset, steps: int = 150, **settings) -> Grounding:
+def trained(train: Dataset, steps: int = 80, **settings) -> Grounding:
     system = made(train, **settings)
     examples = system.examples(train)
     order = Order(examples=len(examples), batch_size=40, seed=0)
@@ -38,7 +38,7 @@ def trained(train: Dataset, steps: int = 150, **settings) -> Grounding:
 def test_it_overfits_a_batch(train: Dataset) -> None:
     system = made(train)
     losses = fall(system, system.examples(train).batch(np.arange(0, 40, 2)), 60)
-    assert losses[-1] < 0.3 * losses[0]
+    assert losses[-1] < 0.4 * losses[0]
 
 
 @pytest.mark.parametrize("negatives", ["none", "random"])
@@ -48,10 +48,10 @@ def test_phrases_are_found_without_a_box_to_learn_from(
     system = trained(train, negatives=negatives)
     scores = system.evaluate(val)
     assert scores["random"] == pytest.approx(25)
-    assert scores["pointing"] > 80
+    assert scores["pointing"] > 90
     assert scores["upper_bound"] == 100
     assert 0.5 < scores["bound"] < np.log(50)
-    assert scores["phrases_cube"] + scores["phrases_ball"] + scores["phrases_cone"] == 240
+    assert scores["phrases_cube"] + scores["phrases_ball"] + scores["phrases_cone"] == 120
     assert system.validate(val)["r1"] == scores["r1"]
 
 
@@ -77,7 +77,7 @@ def test_phrases_may_be_told_by_their_content_alone(train: Dataset, val: Dataset
 
 
 def test_negative_captions_need_a_language_model_that_has_learned(train: Dataset) -> None:
-    with pytest.raises(PolymodalError, match="needs a trained language model. Train one"):
+    with pytest.raises(PolymodalError, match=r"needs a trained language model\. Train one"):
         made(train, negatives="reranked").examples(train)
     assert made(train).kind_of_negatives == "none"
 
