@@ -138,7 +138,9 @@ def test_damaged_files_are_refused(tmp_path, splits) -> None:
     path = tmp_path / "test-features.npy"
     content = path.read_bytes()
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-    with pytest.raises(PolymodalError, match=r"test-features.npy: not as it was computed, by the SHA-256"):
+    with pytest.raises(
+        PolymodalError, match=r"test-features.npy: not as it was computed, by the SHA-256"
+    ):
         open_regions(tmp_path, splits)
     path.write_bytes(content[:-3])
     with pytest.raises(PolymodalError, match=r"test-features.npy: missing or cut off"):

@@ -7,8 +7,9 @@ import pytest
 from PIL import Image
 
 from polymodal.base.errors import PolymodalError
+from polymodal.data import image_files
 from polymodal.data.folder import open_folder
-from polymodal.data.user_images import as_picture, as_pictures
+from polymodal.data.user_images import as_picture, as_pictures, framed
 
 
 def test_a_path_an_image_and_an_array_are_one_picture(squares):
@@ -77,3 +78,18 @@ def test_pictures_without_a_pixel(array):
         as_picture(array, 4)
     with pytest.raises(PolymodalError, match=r"needs one pixel at least, but has \(0, 4\)"):
         as_picture(Image.new("RGB", (0, 4)), 4)
+
+
+@pytest.mark.parametrize("framing", [image_files.SQUARE, image_files.WHOLE])
+@pytest.mark.parametrize(("width", "height"), [(60, 40), (40, 60), (33, 33)])
+def test_boxes_go_into_a_square_and_back(framing, width, height) -> None:
+    pixels = np.zeros((height, width, 3), np.uint8)
+    pixels[14:24, 10:30] = 255  # in the middle of each of them
+    found = framed(pixels, 20, framing)
+    box = np.array([[10, 14, 30, 24]], np.float32)
+    within = found.inside(box)
+    np.testing.assert_allclose(found.outside(within), box, atol=1e-4)
+    x0, y0, x1, y1 = within[0].round().astype(int)
+    assert found.pixels[y0 + 1 : y1 - 1, x0 + 1 : x1 - 1].min() > 200
+    assert found.pixels[: max(y0 - 1, 0)].max(initial=0) <= 200
+    assert found.pixels[y1 + 1 :].max(initial=0) <= 200

@@ -17,6 +17,7 @@ OtherData = Annotated[
     str | None, Doc("Other data than the run's own, named as in `polymodal train`.")
 ]
 TheirFeatures = Annotated[Path | None, Doc("Features of these data.")]
+TheirRegions = Annotated[Path | None, Doc("Regions of these data.")]
 
 INTRODUCTION = """\
 Polymodal trains models of images and text, and reports how certain they are.

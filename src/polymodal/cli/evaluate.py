@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from tyro.conf import Positional
 
-from polymodal.cli import Device, OtherData, SkipBad, TheirFeatures, parse_options
+from polymodal.cli import Device, OtherData, SkipBad, TheirFeatures, TheirRegions, parse_options
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,6 +17,7 @@ class Evaluate:
     """Run directory, or name of a shipped model."""
     data: OtherData = None
     features: TheirFeatures = None
+    regions: TheirRegions = None
     split: str | None = None
     """train, val, test, or another split of the data: composition for a world with held-out
     combinations, trainval and test_seen for zero-shot learning. By default test, or val if there

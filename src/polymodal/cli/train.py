@@ -46,6 +46,8 @@ class Where:
     """Run directory to create or resume."""
     features: Path | None = None
     """Image features from `polymodal features`, used instead of the images."""
+    regions: Path | None = None
+    """Regions from `polymodal regions`, for grounding."""
     init: Path | None = None
     """Run to start from (for the second phase): its weights, and its model settings unless given."""
     parts: tuple[str, ...] = ()
@@ -187,7 +189,9 @@ def defaults(command: Any, model: Any, training: Any, settings: dict[str, Any]) 
         "model": from_settings(model, settings.pop("model", {}), path),
         "training": from_settings(training, settings.pop("training", {}), path),
     }
-    paths = {k: Path(v) for k, v in settings.items() if v and k in ("run", "features", "init")}
+    paths = {
+        k: Path(v) for k, v in settings.items() if v and k in ("run", "features", "regions", "init")
+    }
     if isinstance(settings.get("parts"), dict):  # as a run's config.yaml has them
         settings["parts"] = tuple(f"{part}={run}" for part, run in settings["parts"].items())
     where = {"data": tyro.MISSING, "run": tyro.MISSING} | settings | paths

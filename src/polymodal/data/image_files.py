@@ -35,6 +35,10 @@ BAR = 128
 """The gray of the bars."""
 
 
+Box = tuple[float, float, float, float]
+"""x0, y0, x1, y1."""
+
+
 class BadPictureError(PolymodalError):
     """An image file that cannot be used; `kind` says in two words why."""
 
@@ -58,7 +62,12 @@ def check(file: BufferedIOBase, length: int) -> None:
 
 def verify(file: BufferedIOBase, length: int) -> None:
     """Judge an image by decoding all of it."""
-    _upright(_open(file, length))
+    decode(file, length)
+
+
+def decode(file: BufferedIOBase, length: int) -> Image.Image:
+    """An image as it is to be seen, in its own size."""
+    return upright(_open(file, length))
 
 
 def size_of(file: BufferedIOBase, length: int) -> tuple[int, int]:
@@ -80,17 +89,21 @@ def square(image: Image.Image, size: int) -> UInt8[np.ndarray, "size size 3"]:
     Resizing the shorter side to `size` and then cropping the centre gives the same square; taking
     the square first keeps a very long image from growing before it is cropped.
     """
-    image = _upright(image)
-    width, height = image.size
+    image = upright(image)
+    box = centre_square(*image.size, size)
+    return np.asarray(image.resize((size, size), Image.Resampling.BICUBIC, box=box))
+
+
+def centre_square(width: int, height: int, size: int) -> Box:
+    """What `square` shows of an image."""
     side = min(width, height)
     left, top = (width - side) / 2, (height - side) / 2
-    box = (left, top, left + side, top + side)
-    return np.asarray(image.resize((size, size), Image.Resampling.BICUBIC, box=box))
+    return left, top, left + side, top + side
 
 
 def letterbox(image: Image.Image, size: int) -> UInt8[np.ndarray, "size size 3"]:
     """The whole of an image in a square, size × size, by `WHOLE_RULE`."""
-    image = _upright(image)
+    image = upright(image)
     x0, y0, x1, y1 = place_in_square(*image.size, size)
     found = np.full((size, size, 3), BAR, np.uint8)
     scaled = image.resize((x1 - x0, y1 - y0), Image.Resampling.BICUBIC)
@@ -110,15 +123,25 @@ def place_in_square(width: int, height: int, size: int) -> tuple[int, int, int, 
     return left, top, left + wide, top + high
 
 
+def whole_square(width: int, height: int, size: int) -> Box:
+    """What `letterbox` shows: all of an image, and beside it what would be beyond its edges."""
+    x0, y0, x1, y1 = place_in_square(width, height, size)
+    across, down = width / (x1 - x0), height / (y1 - y0)
+    return -x0 * across, -y0 * down, (size - x0) * across, (size - y0) * down
+
+
 @dataclass(frozen=True)
 class Framing:
     """How pictures of any shape become squares."""
 
     rule: str
     fit: Callable[[Image.Image, int], UInt8[np.ndarray, "size size 3"]]
+    window: Callable[[int, int, int], Box]
+    """What a square of a size shows of a picture of a width and height, in the picture's pixels."""
 
 
-SQUARE, WHOLE = Framing(RULE, square), Framing(WHOLE_RULE, letterbox)
+SQUARE = Framing(RULE, square, centre_square)
+WHOLE = Framing(WHOLE_RULE, letterbox, whole_square)
 
 
 def read(
@@ -151,7 +174,7 @@ def _open(file: BufferedIOBase, length: int) -> Image.Image:
     return image
 
 
-def _upright(image: Image.Image) -> Image.Image:
+def upright(image: Image.Image) -> Image.Image:
     """Decode, turn as the camera was held, and make RGB of whatever mode."""
     try:
         image.load()

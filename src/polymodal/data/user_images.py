@@ -1,10 +1,12 @@
 """Pictures as a user gives them: paths, PIL images, arrays, or a mix."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float32, UInt8
 from PIL import Image
 
 from polymodal.base.errors import PolymodalError
@@ -25,6 +27,11 @@ def as_pictures(given: Sequence[Any], size: int) -> Images:
 
 def as_picture(given: Any, size: int) -> np.ndarray:
     """One picture: a path, a PIL image, or an array `h w 3` of uint8."""
+    return image_files.square(opened(given), size)
+
+
+def opened(given: Any) -> Image.Image:
+    """One picture as it is to be seen, in its own size."""
     if isinstance(given, str | Path):
         path = Path(given)
         if path.is_dir():
@@ -33,7 +40,7 @@ def as_picture(given: Any, size: int) -> np.ndarray:
             raise PolymodalError(f"There is no image at {path}.")
         try:
             with path.open("rb") as file:
-                return image_files.read(file, path.stat().st_size, size)
+                return image_files.decode(file, path.stat().st_size)
         except image_files.BadPictureError as error:
             raise PolymodalError(f"{path}: {error}") from error
     if isinstance(given, np.ndarray):
@@ -46,7 +53,39 @@ def as_picture(given: Any, size: int) -> np.ndarray:
     if isinstance(given, Image.Image):
         if 0 in given.size:
             raise PolymodalError(f"An image needs one pixel at least, but has {given.size}.")
-        return image_files.square(given, size)
+        return image_files.upright(given)
     raise PolymodalError(
         f"An image is a path, a PIL image or a uint8 array, not {type(given).__name__}."
     )
+
+
+@dataclass(frozen=True)
+class Framed:
+    """A picture as a dataset of some framing has it, and as it was given."""
+
+    pixels: UInt8[np.ndarray, "size size 3"]
+    whole: UInt8[np.ndarray, "h w 3"]
+    window: tuple[float, float, float, float]
+    """What the square shows: x0, y0, x1, y1 in pixels of the whole."""
+
+    def outside(self, boxes: Float32[np.ndarray, "r 4"]) -> Float32[np.ndarray, "r 4"]:
+        """Boxes of the square in pixels of the whole."""
+        x0, y0, x1, y1 = self.window
+        size, (height, width) = len(self.pixels), self.whole.shape[:2]
+        scale = np.array([x1 - x0, y1 - y0, x1 - x0, y1 - y0], np.float32) / size
+        found = boxes * scale + np.array([x0, y0, x0, y0], np.float32)
+        return found.clip(0, np.array([width, height, width, height], np.float32))
+
+    def inside(self, boxes: Float32[np.ndarray, "r 4"]) -> Float32[np.ndarray, "r 4"]:
+        """Boxes of the whole in pixels of the square."""
+        x0, y0, x1, y1 = self.window
+        size = len(self.pixels)
+        scale = size / np.array([x1 - x0, y1 - y0, x1 - x0, y1 - y0], np.float32)
+        return ((boxes - np.array([x0, y0, x0, y0], np.float32)) * scale).clip(0, size)
+
+
+def framed(given: Any, size: int, framing: image_files.Framing) -> Framed:
+    """One picture in a framing."""
+    image = opened(given)
+    window = framing.window(*image.size, size)
+    return Framed(framing.fit(image, size), np.asarray(image), window)

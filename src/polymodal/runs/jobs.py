@@ -19,6 +19,7 @@ from polymodal.base.progress import say
 from polymodal.base.version import versions
 from polymodal.data.features import open_features, write_features
 from polymodal.data.records import Dataset, Images
+from polymodal.data.region_files import open_regions
 from polymodal.data.sources import look_at, open_splits
 from polymodal.nn.named_encoders import extractor
 from polymodal.runs import shipped
@@ -37,6 +38,7 @@ def train(
     data: str,
     run: Path,
     features: Path | None = None,
+    regions: Path | None = None,
     init: Path | None = None,
     parts: Mapping[str, Path] | None = None,
     skip_bad: bool = False,
@@ -59,6 +61,8 @@ def train(
         "model": to_settings(model),
         "training": to_settings(training),
     }
+    if regions:
+        settings["regions"] = str(regions)
     if parts:
         settings["parts"] = {part: str(other) for part, other in parts.items()}
     with writing(here.folder, wait=wait):
@@ -67,7 +71,7 @@ def train(
             say(f"{run} is finished already; its scores are in {run}/metrics.json.")
             return here.metrics
         opening = opening or partial(open_data, system=name)
-        splits = opening(data, features=features, skip_bad=skip_bad)
+        splits = opening(data, features=features, regions=regions, skip_bad=skip_bad)
         learned_from = "trainval" if training.final else "train"
         check_splits(data, splits, learned_from)
         if training.record and not on_gpu(training.accelerator):
@@ -104,16 +108,23 @@ def check_splits(data: str, splits: Mapping[str, Dataset], learned_from: str) ->
 
 
 def open_data(
-    data: str, *, features: Path | None = None, skip_bad: bool = False, system: str | None = None
+    data: str,
+    *,
+    features: Path | None = None,
+    regions: Path | None = None,
+    skip_bad: bool = False,
+    system: str | None = None,
 ) -> Mapping[str, Dataset]:
-    """The splits of a dataset, joined to their features if there are any; for a system that reads
-    captions alone no world is drawn."""
+    """The splits of a dataset, joined to their features and regions if there are any; for a system that
+    reads captions alone no world is drawn."""
     alone = system is not None and getattr(systems.named(system), "CAPTIONS_ALONE", False)
-    if alone and features:
-        raise PolymodalError(f"{system} reads captions alone, not features. Leave out --features.")
+    for what, folder in (("features", features), ("regions", regions)):
+        if alone and folder:
+            raise PolymodalError(f"{system} reads captions alone, not {what}. Leave out --{what}.")
     splits = (look_at if alone else open_splits)(data, skip_bad=skip_bad)
     report_skipped(splits)
-    return open_features(features, splits) if features else splits
+    splits = open_features(features, splits) if features else splits
+    return open_regions(regions, splits) if regions else splits
 
 
 def compute_features(
@@ -243,6 +254,7 @@ def evaluate(
     *,
     data: str | None = None,
     features: Path | None = None,
+    regions: Path | None = None,
     skip_bad: bool = False,
     device: str = "cpu",
     opening: Callable[..., Mapping[str, Dataset]] | None = None,
@@ -252,9 +264,10 @@ def evaluate(
     settings = Run(shipped.find(run)).config
     if data is None:
         data, features = settings["data"], features or settings["features"]
+        regions = regions or settings.get("regions")
         skip_bad = skip_bad or settings["skip_bad"]
     splits = (opening or partial(open_data, system=settings["system"]))(
-        data, features=features, skip_bad=skip_bad
+        data, features=features, regions=regions, skip_bad=skip_bad
     )
     split = split or ("test" if "test" in splits else "val")
     if split not in splits:

@@ -26,6 +26,7 @@ ABLE = {
     "generate": "vlvae --data two-objects",
     "caption": "vlvae --data two-objects",
     "recognise": "fc --data birds,size=64",
+    "ground": "grounding --data scenes",
 }
 """What is trained to be able to do a task."""
 

@@ -11,6 +11,7 @@ KINDS = {
     "system": str,
     "data": str,
     "features": str,
+    "regions": str,
     "init": str,
     "skip_bad": bool,
     "model": dict,

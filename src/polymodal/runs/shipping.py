@@ -69,7 +69,7 @@ def ship(
 
 def portable(settings: dict[str, Any]) -> dict[str, Any]:
     """A run's config that names no folder of the machine it was trained on."""
-    elsewhere = [key for key in ("init", "features") if settings.get(key)]
+    elsewhere = [key for key in ("init", "features", "regions") if settings.get(key)]
     return settings | {key: Path(settings[key]).name for key in elsewhere}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float32
+from jaxtyping import Float32, UInt8
 
 from polymodal.base.errors import PolymodalError
 from polymodal.base.hardware import usable
@@ -45,17 +45,29 @@ class Proposer:
     def prepare(self, look: Look) -> Ready:
         """The part that the processor does."""
         found = [merged(parts) for parts in zip(*(f.find(look) for f in self.finders), strict=True)]
+        return self.cut(look.pictures, found)
+
+    def cut(self, pictures: Images, found: Sequence[Found]) -> Ready:
+        """The same for boxes that are known."""
         boxes = [one.boxes for one in found]
         beside = [one.extra for one in found]
         if self.geometry:
-            _, height, width, _ = look.pictures.shape
+            _, height, width, _ = pictures.shape
             shapes = [geometry(some, width, height) for some in boxes]
             beside = [np.concatenate(pair, 1) for pair in zip(shapes, beside, strict=True)]
-        return Ready(boxes, beside, self.encoder.prepare(look.pictures, boxes))
+        return Ready(boxes, beside, self.encoder.prepare(pictures, boxes))
 
     def finish(self, ready: Ready) -> Regions:
         """The part that the device does."""
-        counts = [len(some) for some in ready.boxes]
+        counts, vectors = [len(some) for some in ready.boxes], self.vectors(ready)
+        features = np.zeros((len(counts), self.count, vectors.shape[1]), np.float32)
+        boxes = np.zeros((len(counts), self.count, 4), np.float32)
+        rows = np.arange(self.count) < np.array(counts)[:, None]
+        features[rows], boxes[rows] = vectors, np.concatenate(ready.boxes)
+        return boxes, features
+
+    def vectors(self, ready: Ready) -> Float32[np.ndarray, "m d"]:
+        """A vector of each box, picture after picture."""
         vectors = self.encoder.encode(ready.prepared)
         vectors = np.concatenate([vectors, np.concatenate(ready.beside)], 1)
         if not vectors.shape[1]:
@@ -63,11 +75,7 @@ class Proposer:
                 "These regions have no features: the finder gave boxes alone. Choose an encoder, such as "
                 "pixels, or add the geometry."
             )
-        features = np.zeros((len(counts), self.count, vectors.shape[1]), np.float32)
-        boxes = np.zeros((len(counts), self.count, 4), np.float32)
-        rows = np.arange(self.count) < np.array(counts)[:, None]
-        features[rows], boxes[rows] = vectors, np.concatenate(ready.boxes)
-        return boxes, features
+        return vectors
 
 
 def merged(parts: Sequence[Found]) -> Found:
@@ -110,6 +118,17 @@ def propose(pictures: Images, description: Mapping[str, Any], device: str = "cpu
     """
     made = proposer(description, device)
     return made.finish(made.prepare(Look(pictures)))
+
+
+def encode_boxes(
+    picture: UInt8[np.ndarray, "h w 3"],
+    boxes: Float32[np.ndarray, "r 4"],
+    description: Mapping[str, Any],
+    device: str = "cpu",
+) -> Float32[np.ndarray, "r d"]:
+    """Features of boxes that somebody gives, without what a finder would know of them besides."""
+    made = proposer(description, device)
+    return made.vectors(made.cut(picture[None], [Found.of(boxes)]))
 
 
 def regions_of(

@@ -64,10 +64,14 @@ def train(task: Task, recipe: Recipe) -> Path:
 
 @lru_cache(maxsize=2)
 def cached_splits(
-    data: str, *, features: Path | None = None, skip_bad: bool = False
+    data: str,
+    *,
+    features: Path | None = None,
+    regions: Path | None = None,
+    skip_bad: bool = False,
 ) -> Mapping[str, Any]:
     """The splits of a dataset, opened once for all runs that a process trains and measures."""
-    return jobs.open_data(data, features=features, skip_bad=skip_bad)
+    return jobs.open_data(data, features=features, regions=regions, skip_bad=skip_bad)
 
 
 def with_first_seed(task: Task) -> Task:

@@ -1,13 +1,14 @@
 """The model of grounding in training and in evaluation."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
-from polymodal.data.caption_tokens import CaptionTokens
+from polymodal.data.caption_tokens import CaptionTokens, read_captions
 from polymodal.data.records import Dataset
 from polymodal.maths.boxes import areas
 from polymodal.nn.image_encoders import Standardised
@@ -19,11 +20,13 @@ from polymodal.nn.word_region_attention import (
     across,
     within,
 )
+from polymodal.systems.grounding.grounded import Grounded, grounded, marked, noun_phrases
 from polymodal.systems.grounding.grounding_batches import GroundingBatch, GroundingExamples
 from polymodal.systems.grounding.grounding_losses import image_loss, word_loss
-from polymodal.systems.grounding.grounding_scores import all_scores, selection_scores
+from polymodal.systems.grounding.grounding_scores import all_scores, entropy, selection_scores
 from polymodal.systems.grounding.negatives import Negatives, make_negatives
-from polymodal.systems.grounding.phrases import Phrases
+from polymodal.systems.grounding.photo_regions import regions_of_photo
+from polymodal.systems.grounding.phrases import Phrases, tokens_of
 from polymodal.systems.grounding.region_columns import with_regions
 from polymodal.systems.grounding.split_attention import (
     BLOCK,
@@ -36,9 +39,17 @@ from polymodal.systems.grounding.substitutes import chosen_nouns, random_words, 
 from polymodal.training.system import Scores, System
 
 
+def most_attended(
+    attention: Float[Tensor, "p t r"], tokens: Bool[Tensor, "p t"]
+) -> Float[Tensor, "p r"]:
+    """Of each region, the most that one of a phrase's tokens attends to it (002, §2.5)."""
+    return attention.masked_fill(~tokens[..., None], 0.0).amax(1)
+
+
 class Grounding(System):
     """Word–region attention over a language model's words and an image's proposals."""
 
+    can = frozenset({"ground"})
     trained_words: Tensor
     """Whether the language model was trained before, and is used as it is."""
 
@@ -230,7 +241,46 @@ class Grounding(System):
         mine = (phrases.caption >= rows.start) & (phrases.caption < rows.stop)
         caption = phrases.caption[mine]
         tokens = self.telling(phrases.tokens[mine], captions.kinds[caption])
-        return attention[caption - rows.start].masked_fill(~tokens[..., None], 0.0).amax(1)
+        return most_attended(attention[caption - rows.start], tokens)
+
+    # Use
+
+    @torch.no_grad()
+    def ground(
+        self,
+        image: Any,
+        caption: str,
+        *,
+        boxes: Sequence[Sequence[float]] | None = None,
+        finder: str | None = None,
+        first: int = 3,
+    ) -> Grounded:
+        """Where the phrases of a caption are in a picture.
+
+        Args:
+            image: a path, a PIL image or an array.
+            caption: what is said of it. Its phrases are those in square brackets, where there are some,
+                otherwise its nouns with their adjectives.
+            boxes: boxes to choose among: x0, y0, x1, y1 in pixels of the picture.
+            finder: what finds boxes, if not what found those that it was trained with.
+            first: how many boxes of each phrase to give.
+        """
+        self.eval()
+        device = str(self.device)
+        photo, (found, features) = regions_of_photo(
+            image, self.learned, boxes=boxes, finder=finder, device=device
+        )
+        text, phrases = marked(caption)
+        captions = read_captions([text], self.learned["words"])
+        phrases = phrases or noun_phrases(text, captions)
+        whole = torch.from_numpy(found).to(self.device)[None]
+        regions = self.regions_of(torch.from_numpy(features).to(self.device)[None], whole)
+        _, logits = within(self.words_of(captions, slice(0, 1)), regions)
+        of = torch.zeros(len(phrases), dtype=torch.long)
+        tokens = self.telling(tokens_of(captions, of, phrases), captions.kinds[of])
+        attention = most_attended(logits.softmax(-1).cpu()[of], tokens)
+        outside = torch.from_numpy(photo.outside(found))
+        return grounded(text, phrases, attention, entropy(attention), outside, first)
 
     def telling(self, tokens: Tensor, kinds: Tensor) -> Tensor:
         """The tokens of phrases that count: all, or those of nouns and adjectives where there are some."""

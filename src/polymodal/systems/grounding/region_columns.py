@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from polymodal.base.files import fingerprint
+from polymodal.data.image_files import WHOLE
 from polymodal.data.records import Dataset
 from polymodal.nn.regions import describe, with_proposals
 
@@ -15,15 +16,19 @@ KEPT = 2
 
 
 def described(train: Dataset, count: int) -> dict[str, Any]:
-    """How the regions of a split are made, how wide their features are, and the size of pictures."""
+    """How the regions of a split are made, how wide their features are, and how pictures are framed."""
     regions = (
         dict(train.column("proposal_features").encoder)
         if "proposals" in train.columns
         else describe(finder="truth", count=count, encoder="pixels")
     )
     first = with_regions(train.take([0]), regions).column("proposal_features").batch([0])
-    size = train.images([0]).shape[1]
-    return {"regions": regions, "region_width": first.shape[2], "size": size}
+    return {
+        "regions": regions,
+        "region_width": first.shape[2],
+        "size": train.images([0]).shape[1],
+        "whole": WHOLE.rule in train.rule,
+    }
 
 
 def with_regions(dataset: Dataset, regions: Mapping[str, Any]) -> Dataset:
