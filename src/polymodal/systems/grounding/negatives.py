@@ -97,11 +97,9 @@ def make_negatives(
     tokens = torch.full((len(nouns), most, kept), -1)
     able = substitutes(model)
     having = nouns.any(1).nonzero()[:, 0]
-    blocks = having[captions.lengths[having].argsort()].split(
-        BLOCK
-    )  # of like length, with little padding
+    alike = having[captions.lengths[having].argsort()]  # in length, so that there is little padding
     with progress_bar("negative captions", len(having), shown=progress) as advance:
-        for rows in blocks if len(having) else ():
+        for rows in alike.split(BLOCK) if len(alike) else ():
             here = nouns[rows]
             row, place = here.nonzero(as_tuple=True)
             found = candidates_of(
