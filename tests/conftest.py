@@ -16,7 +16,7 @@ CHECKED = (
     "maths.contrastive", "maths.information", "maths.likelihoods", "maths.ranking",
     "maths.similarity", "metrics", "nn", "systems", "diagnosis",
     "data.pairs", "data.fixed_words", "data.image_texts", "data.located_texts", "data.classes",
-    "data.class_folder", "data.class_split",
+    "data.class_folder", "data.class_split", "data.caption_tokens",
     "search.spheres", "search.lifts", "search.nearest", "search.sureness", "search.answers",
     "search.remote", "search.tensors",
     "training.distributed",

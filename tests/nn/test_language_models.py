@@ -7,6 +7,7 @@ import shutil
 import pytest
 import torch
 from safetensors.torch import save_file
+from torch import nn
 
 from backbones import write_model
 from polymodal.base.errors import PolymodalError
@@ -129,7 +130,7 @@ def write_run(folder, learned, weights=None):
     folder.mkdir()
     (folder / "learned.json").write_text(json.dumps(learned))
     if weights is not None:
-        save_file({k: v.clone() for k, v in weights.items()}, folder / "model.safetensors")
+        save_file(weights, folder / "model.safetensors")
     return str(folder)
 
 
@@ -141,6 +142,20 @@ def test_a_run_is_a_source(small, tmp_path):
     assert description == json.loads(json.dumps({**small, "source": run}))
     again = loaded(description).eval()
     assert torch.equal(again.logits(*read(small)), first.logits(*read(small)))
+
+
+def test_weights_that_are_shared_are_kept_once(small, folders):
+    for description in (small, describe_language_model(folders["masked-bert"])):
+        model = loaded(description)
+        names = {name for name in model.state_dict() if "decoder" in name}
+        assert not names
+        last, first = model.model.cls.predictions.decoder, model.model.bert.embeddings
+        again = nn.Sequential(LanguageModel(description))
+        again.load_state_dict(nn.Sequential(model).state_dict())
+        assert again[0].model.cls.predictions.decoder.weight.equal(last.weight)
+        assert last.weight is first.word_embeddings.weight
+        with pytest.raises(RuntimeError, match="Missing key"):
+            model.load_state_dict({})
 
 
 def test_runs_without_words_or_weights(small, tmp_path):

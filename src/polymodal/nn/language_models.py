@@ -32,6 +32,9 @@ class LanguageModel(nn.Module):
         else:
             self.model = text_model(config)
         self.dim = int(config.hidden_size)
+        self.twins = twins(self)
+        self.register_state_dict_post_hook(leave_out_twins)
+        self.register_load_state_dict_pre_hook(add_twins)
 
     def load_pretrained(self) -> None:
         """Take the weights that the model was described from; our own begins at random."""
@@ -106,6 +109,30 @@ class LanguageModel(nn.Module):
             return model(input_ids=tokens, attention_mask=there.long())
 
 
+def twins(model: nn.Module) -> dict[str, str]:
+    """The second names of parameters that have two, as the first and last layer of BERT share theirs, and
+    the first names."""
+    first: dict[nn.Parameter, str] = {}
+    found = {}
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        if first.setdefault(parameter, name) != name:
+            found[name] = first[parameter]
+    return found
+
+
+def leave_out_twins(model: Any, state: dict[str, Tensor], prefix: str, metadata: Any) -> None:
+    """Keep weights under one name, which is all that safetensors takes."""
+    for name in model.twins:
+        state.pop(prefix + name)
+
+
+def add_twins(model: Any, state: dict[str, Tensor], prefix: str, *rest: Any) -> None:
+    """Bring weights back under both names."""
+    for name, first in model.twins.items():
+        if prefix + first in state:
+            state.setdefault(prefix + name, state[prefix + first])
+
+
 def describe_language_model(source: str, *, head: bool = False) -> dict[str, Any]:
     """What is needed to build a language model again without its source, but its weights, as JSON.
 
@@ -137,7 +164,7 @@ def describe_language_model(source: str, *, head: bool = False) -> dict[str, Any
 
 
 def small_language_model(
-    captions: Iterable[str], *, width: int = 128, layers: int = 2, heads: int = 4
+    captions: Iterable[str], *, width: int, layers: int, heads: int
 ) -> dict[str, Any]:
     """Describe a small BERT over the words of some captions, which begins at random.
 

@@ -112,14 +112,9 @@ class Run:
 
     def keep(self, system: "nn.Module") -> None:
         """Save a system's weights as the best so far."""
-        import torch
         from safetensors.torch import save
 
-        # copies, since tensors of one memory, such as a language model's first and last layer, are refused
-        weights = {
-            k: v.detach().cpu().clone(memory_format=torch.contiguous_format)
-            for k, v in system.state_dict().items()
-        }
+        weights = {k: v.detach().cpu().contiguous() for k, v in system.state_dict().items()}
         path = self.folder / "model.safetensors"
         check_finite(weights, path)
         write_hashed(path, save(weights, metadata={"format": "pt"}))
