@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
 from polymodal.data.caption_tokens import CaptionTokens, read_captions
-from polymodal.data.records import Dataset
+from polymodal.data.records import Caption, Dataset, Phrase
 from polymodal.maths.boxes import areas
 from polymodal.nn.image_encoders import Standardised
 from polymodal.nn.language_models import LanguageModel
@@ -26,7 +26,8 @@ from polymodal.systems.grounding.grounding_losses import image_loss, word_loss
 from polymodal.systems.grounding.grounding_scores import all_scores, entropy, selection_scores
 from polymodal.systems.grounding.negatives import Negatives, make_negatives
 from polymodal.systems.grounding.photo_regions import regions_of_photo
-from polymodal.systems.grounding.phrases import Phrases, tokens_of
+from polymodal.systems.grounding.phrase_attention import most_attended, of_phrases, telling
+from polymodal.systems.grounding.phrases import tokens_of
 from polymodal.systems.grounding.region_columns import with_regions
 from polymodal.systems.grounding.split_attention import (
     BLOCK,
@@ -37,13 +38,6 @@ from polymodal.systems.grounding.split_attention import (
 )
 from polymodal.systems.grounding.substitutes import chosen_nouns, random_words, substituted
 from polymodal.training.system import Scores, System
-
-
-def most_attended(
-    attention: Float[Tensor, "p t r"], tokens: Bool[Tensor, "p t"]
-) -> Float[Tensor, "p r"]:
-    """Of each region, the most that one of a phrase's tokens attends to it (002, §2.5)."""
-    return attention.masked_fill(~tokens[..., None], 0.0).amax(1)
 
 
 class Grounding(System):
@@ -219,7 +213,8 @@ class Grounding(System):
             if split.phrases is not None:
                 _, logits = within(words, of_owners(regions, owner))
                 attention = logits.softmax(-1).cpu()
-                found.append(self.of_phrases(attention, split.phrases, split.captions, rows))
+                told = self.config.phrase
+                found.append(of_phrases(attention, split.phrases, split.captions, rows, told))
         return mean_bound(losses, images), torch.cat(found) if found else torch.empty(0, 0)
 
     def words_of(self, captions: CaptionTokens, rows: slice) -> Words:
@@ -230,22 +225,8 @@ class Grounding(System):
         shape = states.shape[:2]
         return Words(words.query.unflatten(0, shape), words.value.unflatten(0, shape))
 
-    def of_phrases(
-        self,
-        attention: Float[Tensor, "c t r"],
-        phrases: Phrases,
-        captions: CaptionTokens,
-        rows: slice,
-    ) -> Float[Tensor, "p r"]:
-        """The attention of the phrases of some captions: of their tokens', the greatest."""
-        mine = (phrases.caption >= rows.start) & (phrases.caption < rows.stop)
-        caption = phrases.caption[mine]
-        tokens = self.telling(phrases.tokens[mine], captions.kinds[caption])
-        return most_attended(attention[caption - rows.start], tokens)
-
     # Use
 
-    @torch.no_grad()
     def ground(
         self,
         image: Any,
@@ -265,29 +246,49 @@ class Grounding(System):
             finder: what finds boxes, if not what found those that it was trained with.
             first: how many boxes of each phrase to give.
         """
-        self.eval()
         device = str(self.device)
         photo, (found, features) = regions_of_photo(
             image, self.learned, boxes=boxes, finder=finder, device=device
         )
         text, phrases = marked(caption)
+        inside, outside = torch.from_numpy(found), torch.from_numpy(photo.outside(found))
+        return self.attended(text, phrases, inside, torch.from_numpy(features), outside, first)
+
+    def ground_record(
+        self, dataset: Dataset, image: int, caption: Caption, first: int = 3
+    ) -> Grounded:
+        """The same for a caption of a dataset, among the proposals of its image."""
+        one = with_regions(dataset, self.learned["regions"])
+        boxes, features = (
+            torch.from_numpy(one.column(name, "Grounding").batch([image])[0]).float()
+            for name in ("proposals", "proposal_features")
+        )
+        real = areas(boxes) > 0
+        return self.attended(
+            caption.text, caption.phrases, boxes[real], features[real], boxes[real], first
+        )
+
+    @torch.no_grad()
+    def attended(
+        self,
+        text: str,
+        phrases: Sequence[Phrase],
+        boxes: Float[Tensor, "r 4"],
+        features: Float[Tensor, "r f"],
+        shown: Float[Tensor, "r 4"],
+        first: int,
+    ) -> Grounded:
+        """The regions of phrases, or of the nouns of a text that has none; boxes are given as `shown`."""
+        self.eval()
         captions = read_captions([text], self.learned["words"])
         phrases = phrases or noun_phrases(text, captions)
-        whole = torch.from_numpy(found).to(self.device)[None]
-        regions = self.regions_of(torch.from_numpy(features).to(self.device)[None], whole)
+        regions = self.regions_of(features.to(self.device)[None], boxes.to(self.device)[None])
         _, logits = within(self.words_of(captions, slice(0, 1)), regions)
         of = torch.zeros(len(phrases), dtype=torch.long)
-        tokens = self.telling(tokens_of(captions, of, phrases), captions.kinds[of])
-        attention = most_attended(logits.softmax(-1).cpu()[of], tokens)
-        outside = torch.from_numpy(photo.outside(found))
-        return grounded(text, phrases, attention, entropy(attention), outside, first)
-
-    def telling(self, tokens: Tensor, kinds: Tensor) -> Tensor:
-        """The tokens of phrases that count: all, or those of nouns and adjectives where there are some."""
-        if self.config.phrase == "all":
-            return tokens
-        content = tokens & (kinds > 0)
-        return torch.where(content.any(1, keepdim=True), content, tokens)
+        tokens = tokens_of(captions, of, phrases)
+        told = telling(tokens, captions.kinds[of], self.config.phrase)
+        attention = most_attended(logits.softmax(-1).cpu()[of], told)
+        return grounded(text, phrases, attention, entropy(attention), shown, first)
 
     def protocol(self) -> dict[str, Any]:
         return {

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -31,7 +32,7 @@ class Phrases:
 
 def phrases_of(dataset: Dataset, captions: CaptionTokens) -> Phrases:
     """All phrases of a split that have a box; captions number image by image."""
-    found: list[tuple[int, Phrase, list[tuple[float, ...]], str]] = []
+    found: list[tuple[int, Phrase, list[Any], str]] = []
     caption = 0
     column = dataset.column("regions", "Grounding")
     for image in range(len(dataset)):
@@ -67,7 +68,7 @@ def tokens_of(
     return found & (captions.ends[caption] > 0)
 
 
-def padded(boxes: Sequence[Sequence[Sequence[float]]]) -> Float[Tensor, "p g 4"]:
+def padded(boxes: Sequence[Sequence[Any]]) -> Float[Tensor, "p g 4"]:
     """Lists of boxes as one array, zeros after the last of each."""
     whole = torch.zeros(len(boxes), max(map(len, boxes)), 4)
     for row, own in zip(whole, boxes, strict=True):
