@@ -17,7 +17,7 @@ TRAILING = re.compile(r"(?:,(?:splits|images)=(?:[^,]|,(?![a-z_]+=))*|,[a-z_]+=[
 
 LOCATED: Mapping[str, tuple[str, ...]] = {
     "flickr30k": ("images", "split", "size"),
-    "coco": ("images", "size"),
+    "coco": ("images", "captioned", "size"),
 }
 """Datasets with boxes, and the options of each."""
 
@@ -111,7 +111,8 @@ def open_located(
             raise unknown(f"option of {kind}:", option, LOCATED[kind])
     size, images = number("size", options.get("size", "256")), options.get("images")
     if kind == "coco":
-        return open_coco(path, images=images, size=size, skip_bad=skip_bad)
+        captioned = flag("captioned", options.get("captioned", "no"))
+        return open_coco(path, images=images, captioned=captioned, size=size, skip_bad=skip_bad)
     if images is None:
         raise PolymodalError(
             f"flickr30k:{path} lacks its pictures. Add ,images=PATH, their folder or zip; of several, "
@@ -166,9 +167,7 @@ def world_options(name: str, options: Mapping[str, str]) -> dict[str, Any]:
             fewest, _, most = text.partition("-")
             found[option] = (number(option, fewest), number(option, most or fewest))
         elif option == "overlap":
-            if text not in ("yes", "no"):
-                raise PolymodalError(f"overlap is yes or no, not {text!r}.")
-            found[option] = text == "yes"
+            found[option] = flag(option, text)
         else:
             found[option] = number(option, text)
     return found
@@ -179,6 +178,13 @@ def shares(world: Any, count: int) -> dict[str, int]:
     whole = world.train + world.val + world.test
     val, test = count * world.val // whole, count * world.test // whole
     return {"train": count - val - test, "val": val, "test": test}
+
+
+def flag(name: str, text: str) -> bool:
+    """Yes or no, or an error that says what it is for."""
+    if text not in ("yes", "no"):
+        raise PolymodalError(f"{name} is yes or no, not {text!r}.")
+    return text == "yes"
 
 
 def number(name: str, text: str) -> int:
