@@ -72,6 +72,18 @@ def test_pictures_come_whole(notes: Path) -> None:
     assert "the whole picture" in train.rule
 
 
+def test_a_photo_held_upright_has_boxes_of_how_it_is_seen(notes: Path) -> None:
+    photo = notes.parent / "photos" / "10.png"
+    with Image.open(photo) as level:
+        turned = level.transpose(Image.Transpose.ROTATE_90)
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    turned.save(photo, exif=exif)
+    record = opened(notes)["train"][0]
+    assert (record.image[16:48, :30] == (255, 0, 0)).all()
+    assert record.regions[0].box == (0.0, 16.0, 32.0, 48.0)
+
+
 def test_both_splits_are_there_by_name(notes: Path) -> None:
     entities = opened(notes)
     assert {split: [*data.ids] for split, data in entities.items()} == {

@@ -9,16 +9,18 @@ from PIL import Image
 
 from polymodal.base.errors import PolymodalError
 from polymodal.data import image_files
+from polymodal.data.image_files import SQUARE, Framing
 from polymodal.data.records import Images
 
 
-def as_pictures(given: Sequence[Any], size: int) -> Images:
-    """Any mix of pictures as one batch of size × size, by the same rule that reads a folder."""
-    found = [as_picture(one, size) for one in given]
+def as_pictures(given: Sequence[Any], size: int, framing: Framing = SQUARE) -> Images:
+    """Any mix of pictures as one batch of size × size, by the same rule that reads a folder; by that of
+    datasets with boxes where the framing is `image_files.WHOLE`."""
+    found = [as_picture(one, size, framing) for one in given]
     return np.stack(found) if found else np.empty((0, size, size, 3), np.uint8)
 
 
-def as_picture(given: Any, size: int) -> np.ndarray:
+def as_picture(given: Any, size: int, framing: Framing = SQUARE) -> np.ndarray:
     """One picture: a path, a PIL image, or an array `h w 3` of uint8."""
     if isinstance(given, str | Path):
         path = Path(given)
@@ -28,7 +30,7 @@ def as_picture(given: Any, size: int) -> np.ndarray:
             raise PolymodalError(f"There is no image at {path}.")
         try:
             with path.open("rb") as file:
-                return image_files.read(file, path.stat().st_size, size)
+                return image_files.read(file, path.stat().st_size, size, framing)
         except image_files.BadPictureError as error:
             raise PolymodalError(f"{path}: {error}") from error
     if isinstance(given, np.ndarray):
@@ -39,7 +41,7 @@ def as_picture(given: Any, size: int) -> np.ndarray:
             )
         given = Image.fromarray(given)
     if isinstance(given, Image.Image):
-        return image_files.square(given, size)
+        return framing.fit(given, size)
     raise PolymodalError(
         f"An image is a path, a PIL image or a uint8 array, not {type(given).__name__}."
     )
