@@ -225,7 +225,7 @@ FLAWS = [
     (in_xml("<name>1</name>", "<name>&one;</name>"), "broken XML", "10.xml:4", "undefined entity"),
     (in_xml("<width>200</width>", ""), "no size", "10.xml:1", "expected the picture's <size>"),
     (in_xml("<width>200</width>", "<width>300</width>"), "sizes disagree", "10.xml",
-     "the photo is 300×100 here, but 200×100 at "),
+     "images.csv:2. Mend the wrong one."),
     (lambda notes: (notes / "Annotations/10.xml").unlink(), "missing annotation", "10.txt",
      "the photo 10 lacks Annotations/10.xml"),
     (lambda notes: (notes / "Sentences/10.txt").unlink(), "missing annotation", "10.txt",
