@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from polymodal.base.errors import PolymodalError, unknown
+from polymodal.base.progress import say
 from polymodal.data.records import Dataset
 
 TRAILING = re.compile(r"(?:,(?:splits|images)=(?:[^,]|,(?![a-z_]+=))*|,[a-z_]+=[^,/]*)*$")
@@ -80,6 +81,17 @@ def look_at(spec: str, *, skip_bad: bool = False) -> Mapping[str, Dataset]:
     if name in WORLDS:
         return named(**world_options(name, options)).splits()
     return open_splits(spec, skip_bad=skip_bad)
+
+
+def report_skipped(splits: Mapping[str, Dataset], most: int = 20) -> None:
+    """Say what was left out of the data."""
+    skipped = getattr(splits, "skipped", ())
+    if skipped:
+        say(f"{len(skipped)} bad records were left out:")
+        for flaw in skipped[:most]:
+            say(f"  {flaw.where}: {flaw.reason}")
+        if len(skipped) > most:
+            say(f"  and {len(skipped) - most} more.")
 
 
 def open_own(path: str, options: Mapping[str, str], skip_bad: bool) -> Mapping[str, Dataset]:
