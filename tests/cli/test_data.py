@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from entities import write_entities
 from polymodal.cli import main
 from polymodal.data.drawn import birds
 from polymodal.data.folder import open_folder
@@ -54,6 +55,19 @@ def test_splits_are_counted_side_by_side(capsys):
     lines = [re.findall(r"[\w,]+", line) for line in capsys.readouterr().out.splitlines()]
     assert ["count", "train", "val", "trainval", "test_seen", "test"] in lines
     assert ["images", "70", "20", "90", "45", "60"] in lines
+
+
+def test_what_is_left_out_is_counted_and_listed(tmp_path, capsys):
+    notes, photos = write_entities(tmp_path)
+    (photos / "10.png").unlink()
+    data = f"flickr30k:{notes},images={photos},size=16"
+    for options in (["count", data], ["show", data, "--split", "test", "--out", "sheet.png"]):
+        assert main(["data", *options]) == 1
+        assert "Sentences/10.txt: there is no picture 10.jpg" in flat(capsys.readouterr().err)
+        assert main(["data", *options, "--skip-bad"]) == 0
+        told = flat(capsys.readouterr().err)
+        assert "1 bad records were left out: " in told
+        assert "Sentences/10.txt: there is no picture 10.jpg" in told
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,8 @@ def test_a_photo_is_drawn_written_and_printed(
     (phrase,) = told["phrases"]
     assert (phrase["text"], len(phrase["boxes"])) == ("red", 2)
     assert all(0 <= x <= 90 and 0 <= y <= 60 for x, y, *_ in phrase["boxes"])
-    assert Image.open(out["png"]).width > 512
+    with Image.open(out["png"]) as drawn:
+        assert drawn.width > 512
     assert "red cube left of" in out["html"].read_text()
     assert "red" in capsys.readouterr().out
 

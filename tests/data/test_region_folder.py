@@ -5,6 +5,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -70,6 +71,48 @@ def test_pictures_come_whole(notes: Path) -> None:
     assert (image[:16] == 128).all() and (image[48:] == 128).all()
     assert (image[16:48, :30] == (255, 0, 0)).all() and (image[16:48, 34:] == (0, 0, 255)).all()
     assert "the whole picture" in train.rule
+
+
+def test_boxes_of_a_tall_photo_bound_what_they_name(notes: Path) -> None:
+    photo = Image.new("RGB", (100, 200), "blue")
+    photo.paste("red", (20, 50, 60, 150))
+    photo.save(notes.parent / "photos" / "10.png")
+    in_xml("<width>200</width><height>100</height>", "<width>100</width><height>200</height>")(
+        notes
+    )
+    in_xml(BOX, boxed(21, 51, 60, 150))(notes)
+    in_xml(boxed(101, 51, 200, 100), boxed(1, 1, 1, 1))(notes)
+    (notes / "images.csv").unlink()
+    record = opened(notes)["train"][0]
+    x0, y0, x1, y1 = record.regions[0].box
+    assert (x0, y0, x1, y1) == pytest.approx((22.4, 16, 35.2, 48))
+    rows, columns = np.nonzero(record.image[..., 0] > 200)
+    assert abs(np.array([columns.min(), columns.max() + 1]) - (x0, x1)).max() < 1
+    assert (rows.min(), rows.max() + 1) == (y0, y1)
+
+
+def test_a_chain_is_called_what_it_is_called_most(notes: Path) -> None:
+    more = "  [/EN#1/people/other Somebody] , [/EN#1/people he] .  \n"
+    text = SENTENCES.replace("/EN#1/people A man", "/EN#1/other A man") + more
+    (notes / "Sentences" / "10.txt").write_text(text, "utf-8")
+    record = opened(notes)["train"][0]
+    assert record.regions[0].label == "people"
+    assert record.regions[0].attributes["types"] == ("people", "other")
+    assert record.captions[0].phrases[0].types == ("other",)
+    assert record.captions[2].text == "Somebody , he ."
+    assert [phrase[0] for phrase in named(record, 2)] == ["Somebody", "he"]
+
+
+def test_a_photo_held_upright_has_boxes_of_how_it_is_seen(notes: Path) -> None:
+    photo = notes.parent / "photos" / "10.png"
+    with Image.open(photo) as level:
+        turned = level.transpose(Image.Transpose.ROTATE_90)
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    turned.save(photo, exif=exif)
+    record = opened(notes)["train"][0]
+    assert (record.image[16:48, :30] == (255, 0, 0)).all()
+    assert record.regions[0].box == (0.0, 16.0, 32.0, 48.0)
 
 
 def test_both_splits_are_there_by_name(notes: Path) -> None:
@@ -141,13 +184,13 @@ def test_a_fingerprint_is_of_phrases_and_boxes_too(notes: Path) -> None:
         return opened(notes)["train"].fingerprint
 
     before, sentences = print_of(), notes / "Sentences" / "10.txt"
-    sentences.write_text(SENTENCES.replace("/EN#2/", "/EN#3/"), "utf-8")
-    linked = print_of()
+    sentences.write_text(SENTENCES.replace("[/EN#1/people A", "A [/EN#1/people"), "utf-8")
+    shorter = print_of()
     sentences.write_text(SENTENCES, "utf-8")
-    assert print_of() == before != linked
+    assert print_of() == before != shorter
     xml = notes / "Annotations" / "10.xml"
     xml.write_text(xml.read_text().replace("<xmax>100<", "<xmax>99<"), "utf-8")
-    assert print_of() not in (before, linked)
+    assert print_of() not in (before, shorter)
 
 
 def in_sentences(old: str, new: str) -> Callable[[Path], None]:
@@ -213,7 +256,7 @@ FLAWS = [
     (in_xml("<name>1</name>", "<name>&one;</name>"), "broken XML", "10.xml:4", "undefined entity"),
     (in_xml("<width>200</width>", ""), "no size", "10.xml:1", "expected the picture's <size>"),
     (in_xml("<width>200</width>", "<width>300</width>"), "sizes disagree", "10.xml",
-     "the photo is 300×100 here, but 200×100 at "),
+     "images.csv:2. Mend the wrong one."),
     (lambda notes: (notes / "Annotations/10.xml").unlink(), "missing annotation", "10.txt",
      "the photo 10 lacks Annotations/10.xml"),
     (lambda notes: (notes / "Sentences/10.txt").unlink(), "missing annotation", "10.txt",

@@ -9,6 +9,7 @@ from PIL import Image
 from polymodal.base.errors import PolymodalError
 from polymodal.data import image_files
 from polymodal.data.folder import open_folder
+from polymodal.data.image_files import WHOLE
 from polymodal.data.user_images import as_picture, as_pictures, framed
 
 
@@ -21,6 +22,14 @@ def test_a_path_an_image_and_an_array_are_one_picture(squares):
     assert all((one == found[0]).all() for one in found)
     folder = open_folder(squares, size=20, progress=False)["train"]
     assert (found[0] == folder[folder.ids.index("train-003.png")].image).all()
+
+
+def test_a_picture_comes_whole_where_that_is_asked(tmp_path: Path):
+    tall = np.zeros((30, 10, 3), np.uint8)
+    Image.fromarray(tall).save(tmp_path / "tall.png")
+    found = as_pictures([tall, tmp_path / "tall.png"], 12, WHOLE)
+    assert (found[:, :, 4:8] == 0).all()
+    assert (found[:, :, :4] == 128).all() and (found[:, :, 8:] == 128).all()
 
 
 def test_other_shapes_and_modes_are_brought_in():

@@ -126,9 +126,11 @@ def count(data: tyro.conf.Positional[str], skip_bad: SkipBad = False) -> None:
     """
     from polymodal.base.tables import Table
     from polymodal.data.phrase_counts import counts
-    from polymodal.data.sources import look_at
+    from polymodal.data.sources import look_at, report_skipped
 
-    found = {name: counts(split) for name, split in look_at(data, skip_bad=skip_bad).items()}
+    splits = look_at(data, skip_bad=skip_bad)
+    report_skipped(splits)
+    found = {name: counts(split) for name, split in splits.items()}
     names = dict.fromkeys(name for some in found.values() for name in some)
     rows = [[name, *(f"{some.get(name, 0):,}" for some in found.values())] for name in names]
     Table(header=["count", *found], rows=rows).print(turn=False)
@@ -182,9 +184,10 @@ def export(
 def split_of(data: str, split: str, skip_bad: bool) -> "Dataset":
     """A split of a dataset, by name."""
     from polymodal.base.errors import unknown
-    from polymodal.data.sources import look_at
+    from polymodal.data.sources import look_at, report_skipped
 
     splits = look_at(data, skip_bad=skip_bad)
+    report_skipped(splits)
     if split not in splits:
         raise unknown(f"split of {data}:", split, splits)
     return splits[split]

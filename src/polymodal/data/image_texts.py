@@ -14,7 +14,7 @@ from polymodal.base.errors import PolymodalError
 from polymodal.data.batches import Batch, ColumnExamples, Held, field_of
 from polymodal.data.features import pictures_alone
 from polymodal.data.fixed_words import BLANK, Words, spoken
-from polymodal.data.pairs import captions_of
+from polymodal.data.pairs import captions_of, captions_of_each
 from polymodal.data.records import Dataset
 
 
@@ -51,7 +51,7 @@ def texts_of(dataset: Dataset) -> Sequence[Sequence[str]]:
     of it, as of two-objects four are, else its captions."""
     if "true_texts" in dataset.columns:
         return list(dataset.column("true_texts"))
-    return captions_of(dataset)
+    return captions_of_each(dataset)
 
 
 def numbered(texts: Sequence[Sequence[str]], words: Words) -> Int64[Tensor, "n k t"]:

@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Int, Shaped
 from torch import Tensor
 
+from polymodal.base.errors import PolymodalError
 from polymodal.data.batches import Batch, ColumnExamples, Field, Held, field_of, placed
 from polymodal.data.records import Dataset
 from polymodal.data.tokens import Tokens
@@ -91,6 +92,18 @@ def inputs(dataset: Dataset, indices: Sequence[int]) -> Shaped[Tensor, "b ..."]:
 def captions_of(dataset: Dataset) -> list[list[str]]:
     """The captions' texts, image by image, without touching a pixel."""
     return [[caption.text for caption in dataset.captions(i)] for i in range(len(dataset))]
+
+
+def captions_of_each(dataset: Dataset) -> list[list[str]]:
+    """The same of a split in which every image has one, as ranks and texts to generate need it."""
+    texts = captions_of(dataset)
+    mute = [id for id, own in zip(dataset.ids, texts, strict=True) if not own]
+    if mute:
+        raise PolymodalError(
+            f"Every image needs a caption here, but {len(mute):,} of {len(texts):,} have none, first "
+            f"{mute[0]}. Leave them out: with coco:PATH,captioned=yes, say, or dataset.take(…)."
+        )
+    return texts
 
 
 def owners(texts: Sequence[Sequence[str]]) -> Int[Tensor, " n"]:

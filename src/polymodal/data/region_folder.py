@@ -52,6 +52,7 @@ def open_coco(
     path: Path | str,
     *,
     images: str | None = None,
+    captioned: bool = False,
     size: int = 256,
     skip_bad: bool = False,
     progress: bool = True,
@@ -61,6 +62,7 @@ def open_coco(
     Args:
         path: the folder of the annotations, or a zip of it.
         images: the folder or zip of the pictures, where they are elsewhere.
+        captioned: only images that have a caption.
         size: pictures come whole in a square of size × size pixels.
         skip_bad: leave out what is bad and list it in `skipped`, instead of stopping.
         progress: show a bar while images are checked.
@@ -68,7 +70,8 @@ def open_coco(
     image_files.check_size(size)
     source, ledger = open_source(Path(path)), Ledger(strict=not skip_bad)
     pictures = source if images is None else open_joined(images)
-    return _opened(pictures, coco_regions.read(source), size, ledger, progress)
+    found = coco_regions.read(source, captioned)
+    return _opened(pictures, found, size, ledger, progress)
 
 
 def files_of(source: Source, ledger: Ledger) -> dict[str, str]:

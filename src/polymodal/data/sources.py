@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from polymodal.base.errors import PolymodalError, unknown
+from polymodal.base.progress import say
 from polymodal.data.records import Dataset
 
 TRAILING = re.compile(r"(?:,(?:splits|images)=(?:[^,]|,(?![a-z_]+=))*|,[a-z_]+=[^,/]*)*$")
@@ -17,7 +18,7 @@ TRAILING = re.compile(r"(?:,(?:splits|images)=(?:[^,]|,(?![a-z_]+=))*|,[a-z_]+=[
 
 LOCATED: Mapping[str, tuple[str, ...]] = {
     "flickr30k": ("images", "split", "size"),
-    "coco": ("images", "size"),
+    "coco": ("images", "captioned", "size"),
 }
 """Datasets with boxes, and the options of each."""
 
@@ -84,6 +85,17 @@ def look_at(spec: str, *, skip_bad: bool = False) -> Mapping[str, Dataset]:
     return open_splits(spec, skip_bad=skip_bad)
 
 
+def report_skipped(splits: Mapping[str, Dataset], most: int = 20) -> None:
+    """Say what was left out of the data."""
+    skipped = getattr(splits, "skipped", ())
+    if skipped:
+        say(f"{len(skipped)} bad records were left out:")
+        for flaw in skipped[:most]:
+            say(f"  {flaw.where}: {flaw.reason}")
+        if len(skipped) > most:
+            say(f"  and {len(skipped) - most} more.")
+
+
 def open_own(path: str, options: Mapping[str, str], skip_bad: bool) -> Mapping[str, Dataset]:
     """A folder of the user's."""
     from polymodal.data.folder import open_folder
@@ -122,7 +134,8 @@ def open_located(
             raise unknown(f"option of {kind}:", option, LOCATED[kind])
     size, images = number("size", options.get("size", "256")), options.get("images")
     if kind == "coco":
-        return open_coco(path, images=images, size=size, skip_bad=skip_bad)
+        captioned = flag("captioned", options.get("captioned", "no"))
+        return open_coco(path, images=images, captioned=captioned, size=size, skip_bad=skip_bad)
     if images is None:
         raise PolymodalError(
             f"flickr30k:{path} lacks its pictures. Add ,images=PATH, their folder or zip; of several, "
@@ -178,9 +191,7 @@ def world_options(name: str, options: Mapping[str, str]) -> dict[str, Any]:
             fewest, _, most = text.partition("-")
             found[option] = (number(option, fewest), number(option, most or fewest))
         elif option == "overlap":
-            if text not in ("yes", "no"):
-                raise PolymodalError(f"overlap is yes or no, not {text!r}.")
-            found[option] = text == "yes"
+            found[option] = flag(option, text)
         else:
             found[option] = number(option, text)
     return found
@@ -191,6 +202,13 @@ def shares(world: Any, count: int) -> dict[str, int]:
     whole = world.train + world.val + world.test
     val, test = count * world.val // whole, count * world.test // whole
     return {"train": count - val - test, "val": val, "test": test}
+
+
+def flag(name: str, text: str) -> bool:
+    """Yes or no, or an error that says what it is for."""
+    if text not in ("yes", "no"):
+        raise PolymodalError(f"{name} is yes or no, not {text!r}.")
+    return text == "yes"
 
 
 def number(name: str, text: str) -> int:

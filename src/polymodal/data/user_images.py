@@ -11,23 +11,25 @@ from PIL import Image
 
 from polymodal.base.errors import PolymodalError
 from polymodal.data import image_files
+from polymodal.data.image_files import SQUARE, Framing
 from polymodal.data.records import Images
 
 
-def as_pictures(given: Sequence[Any], size: int) -> Images:
-    """Any mix of pictures as one batch of size × size, by the same rule that reads a folder."""
+def as_pictures(given: Sequence[Any], size: int, framing: Framing = SQUARE) -> Images:
+    """Any mix of pictures as one batch of size × size, by the same rule that reads a folder; by that of
+    datasets with boxes where the framing is `image_files.WHOLE`."""
     if isinstance(given, np.ndarray) and given.ndim != 4:
         raise PolymodalError(
             "Images come as a list, or as one array of shape (count, height, width, 3), not as one of "
             f"{given.shape}. Give a single image in a list."
         )
-    found = [as_picture(one, size) for one in given]
+    found = [as_picture(one, size, framing) for one in given]
     return np.stack(found) if found else np.empty((0, size, size, 3), np.uint8)
 
 
-def as_picture(given: Any, size: int) -> np.ndarray:
+def as_picture(given: Any, size: int, framing: Framing = SQUARE) -> np.ndarray:
     """One picture: a path, a PIL image, or an array `h w 3` of uint8."""
-    return image_files.square(opened(given), size)
+    return framing.fit(opened(given), size)
 
 
 def opened(given: Any) -> Image.Image:
@@ -84,7 +86,7 @@ class Framed:
         return ((boxes - np.array([x0, y0, x0, y0], np.float32)) * scale).clip(0, size)
 
 
-def framed(given: Any, size: int, framing: image_files.Framing) -> Framed:
+def framed(given: Any, size: int, framing: Framing) -> Framed:
     """One picture in a framing."""
     image = opened(given)
     window = framing.window(*image.size, size)

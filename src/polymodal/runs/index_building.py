@@ -11,7 +11,7 @@ from polymodal.base.errors import PolymodalError, unknown
 from polymodal.base.files import fingerprint, sweep
 from polymodal.base.locks import writing
 from polymodal.base.progress import progress_bar, say
-from polymodal.data.pairs import captions_of, owners
+from polymodal.data.pairs import captions_of_each, owners
 from polymodal.data.records import Dataset
 from polymodal.data.sources import parse
 from polymodal.runs import shipped
@@ -201,7 +201,7 @@ def calibrated(system: Retrieval, side: Side, run: Path) -> Calibration | str:
     try:
         opened = open_data(config["data"], features=config["features"], skip_bad=config["skip_bad"])
         val = chosen(opened, ["val"], config["data"])["val"]
-        texts = captions_of(val)
+        texts = captions_of_each(val)
         return calibrate(
             similarity_of(system),
             system.encode_dataset(val),

@@ -20,7 +20,7 @@ from polymodal.base.version import versions
 from polymodal.data.features import open_features, write_features
 from polymodal.data.records import Dataset, Images
 from polymodal.data.region_files import open_regions
-from polymodal.data.sources import look_at, open_splits
+from polymodal.data.sources import look_at, open_splits, report_skipped
 from polymodal.nn.named_encoders import extractor
 from polymodal.runs import shipped
 from polymodal.runs.loading import load
@@ -310,17 +310,6 @@ def counted(split: Dataset) -> dict[str, Any]:
         found["captions"] = sum(len(split.captions(i)) for i in range(len(split)))
     missing = {n: int((~c.present).sum()) for n, c in columns.items() if c.present is not None}
     return found | ({"missing": missing} if missing else {}) | {"hash": split.fingerprint}
-
-
-def report_skipped(splits: Mapping[str, Dataset], most: int = 20) -> None:
-    """List what was left out of a folder."""
-    skipped = getattr(splits, "skipped", ())
-    if skipped:
-        say(f"{len(skipped)} bad records were left out:")
-        for flaw in skipped[:most]:
-            say(f"  {flaw.where}: {flaw.reason}")
-        if len(skipped) > most:
-            say(f"  and {len(skipped) - most} more.")
 
 
 def command_line() -> str:

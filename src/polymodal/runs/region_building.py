@@ -12,10 +12,9 @@ from polymodal.base.progress import say
 from polymodal.data.proposals import there
 from polymodal.data.records import Dataset
 from polymodal.data.region_files import Regions, open_regions, write_regions
-from polymodal.data.sources import open_splits
+from polymodal.data.sources import open_splits, report_skipped
 from polymodal.metrics.proposals import box_recall
 from polymodal.nn.regions import proposer, regions_of
-from polymodal.runs.jobs import report_skipped
 
 
 def compute_regions(

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from polymodal.base.errors import PolymodalError
+from polymodal.data.pairs import captions_of_each
 from polymodal.data.region_folder import open_coco
 from polymodal.data.sources import open_splits
 
@@ -63,6 +64,17 @@ def test_boxes_come_with_captions_where_there_are_some(tmp_path: Path) -> None:
     assert [caption.text for caption in first.captions] == ["a car", "a van"]
     assert (second.regions, second.captions, "captions" in second) == ((), (), False)
     assert first["file"].endswith("train2017/000007.png")
+
+
+def test_images_without_a_caption_can_be_left_out(tmp_path: Path) -> None:
+    spec = f"coco:{write(tmp_path / 'coco')},size=16"
+    assert [*open_splits(f"{spec},captioned=yes")["train"].ids] == ["7"]
+    with pytest.raises(
+        PolymodalError, match=r"but 1 of 2 have none, first 8\. Leave them out: with co"
+    ):
+        captions_of_each(open_splits(spec)["train"])
+    with pytest.raises(PolymodalError, match="captioned is yes or no, not 'maybe'"):
+        open_splits(f"{spec},captioned=maybe")
 
 
 def test_instances_alone_with_images_elsewhere(tmp_path: Path) -> None:

@@ -13,8 +13,13 @@ from polymodal.data.records import Caption, Region
 INSTANCES = "instances_"
 
 
-def read(source: Source) -> Iterator[Located | Flaw]:
-    """One image after another, of every instances_*.json, captioned by the captions_*.json beside it."""
+def read(source: Source, captioned: bool = False) -> Iterator[Located | Flaw]:
+    """One image after another, of every instances_*.json, captioned by the captions_*.json beside it.
+
+    Args:
+        source: where the files are.
+        captioned: leave out images without a caption.
+    """
     names = [n for home in ("", "annotations/") for n in source.glob(f"{home}{INSTANCES}*.json")]
     if not names:
         raise PolymodalError(
@@ -22,7 +27,9 @@ def read(source: Source) -> Iterator[Located | Flaw]:
             f"annotations/{INSTANCES}train2017.json or the like and the images."
         )
     for name in names:
-        yield from _file(source, name)
+        for one in _file(source, name):
+            if isinstance(one, Flaw) or one.captions or not captioned:
+                yield one
 
 
 def _file(source: Source, name: str) -> Iterator[Located | Flaw]:

@@ -87,14 +87,12 @@ def _photo(
     marked = yield from read_annotation(source, f"{ANNOTATIONS}/{id}.xml")
     if marked is None:
         return
-    if listed.size not in (None, (marked.width, marked.height)):
-        told = "×".join(map(str, listed.size or ()))
-        yield Flaw(
-            "sizes disagree",
-            f"{source.path / ANNOTATIONS / id}.xml",
-            f"the photo is {marked.width}×{marked.height} here, but {told} at {listed.where}. "
-            "Mend the wrong one.",
+    size = listed.size
+    if size is not None and (size.width, size.height) != (marked.width, marked.height):
+        reason = (
+            f"here the photo is {marked.width}×{marked.height}, but {size}. Mend the wrong one."
         )
+        yield Flaw("sizes disagree", f"{source.path / ANNOTATIONS / id}.xml", reason)
         return
     said = yield from read_sentences(source, f"{SENTENCES}/{id}.txt", marked.chains)
     if not said:

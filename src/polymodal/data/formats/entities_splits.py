@@ -15,12 +15,23 @@ FLICKR8K = {"train": "train", "dev": "val", "test": "test"}
 UNRELATED = "UNRELATED_CAPTIONS"
 
 
+class Size(NamedTuple):
+    """A photo's sides, and the line that tells them."""
+
+    width: int
+    height: int
+    where: str
+
+    def __str__(self) -> str:
+        return f"{self.width}×{self.height} at {self.where}"
+
+
 class Listed(NamedTuple):
-    """The split of a photo, its size where it is told, and the line that says so."""
+    """The split of a photo, the line that says so, and the photo's size where it is told."""
 
     split: str
-    size: tuple[int, int] | None
     where: str
+    size: Size | None
 
 
 def entities(source: Source) -> dict[str, Listed]:
@@ -42,7 +53,7 @@ def entities(source: Source) -> dict[str, Listed]:
                     "Keep one of the two."
                 )
             if id:
-                found[id] = Listed(split, sizes[id].size if id in sizes else None, where)
+                found[id] = Listed(split, where, sizes[id].size if id in sizes else None)
     return found
 
 
@@ -86,7 +97,8 @@ def _table(source: Source) -> dict[str, Listed]:
             raise PolymodalError(
                 f"{where}: the photo {id} stands already at {found[id].where}. Keep one of the two."
             )
-        found[id] = Listed(FLICKR8K.get(split, ""), (int(width), int(height)), where)
+        size = Size(int(width), int(height), where)
+        found[id] = Listed(FLICKR8K.get(split, ""), where, size)
     return found
 
 

@@ -11,6 +11,7 @@ from polymodal.base import files
 from polymodal.base.progress import progress_bar
 from polymodal.data import image_files
 from polymodal.data.formats.archive import Source
+from polymodal.data.formats.entry import Flaw
 
 Verdict = tuple[str, str] | None
 """What is wrong with an image, as kind and reason; None for a good one."""
@@ -95,8 +96,11 @@ def sizes_of(source: Source, names: Sequence[str]) -> list[tuple[int, int]]:
     """The width and height of sound images as they will be seen, by their headers."""
 
     def look(name: str) -> tuple[int, int]:
-        with source.open(name) as file:
-            return image_files.size_of(file, source.size(name) or 0)
+        try:
+            with source.open(name) as file:
+                return image_files.size_of(file, source.size(name) or 0)
+        except image_files.BadPictureError as error:
+            raise Flaw(error.kind, str(source.path / name), str(error)).error() from error
 
     with ThreadPoolExecutor(image_files.threads(len(names))) as pool:
         return list(pool.map(look, names))

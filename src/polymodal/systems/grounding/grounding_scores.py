@@ -29,10 +29,8 @@ def all_scores(
     well the entropy of attention predicts errors of pointing."""
     found = matches(proposals, phrases.boxes)
     joint = grounding_scores(attention, matches(proposals, phrases.boxes, union=True))
-    types = {
-        name: torch.tensor([type == name for type in phrases.types])
-        for name in dict.fromkeys(phrases.types)
-    }
+    names = dict.fromkeys(name for own in phrases.types for name in own)
+    types = {name: torch.tensor([name in own for own in phrases.types]) for name in names}
     wrong = (~pointed(attention, found)).long()
     told = {
         "phrases": float(len(phrases)),

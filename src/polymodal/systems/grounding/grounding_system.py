@@ -232,7 +232,7 @@ class Grounding(System):
         image: Any,
         caption: str,
         *,
-        boxes: Sequence[Sequence[float]] | None = None,
+        boxes: Any = None,
         finder: str | None = None,
         first: int = 3,
     ) -> Grounded:

@@ -1,6 +1,6 @@
 """The regions of a user's picture: found as those of the training data were, or otherwise, or given."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ def regions_of_photo(
     given: Any,
     learned: Mapping[str, Any],
     *,
-    boxes: Sequence[Sequence[float]] | None = None,
+    boxes: Any = None,
     finder: str | None = None,
     count: int = 30,
     device: str = "cpu",
@@ -51,7 +51,7 @@ def regions_of_photo(
     return photo, (found[0][there], features[0][there])
 
 
-def checked(boxes: Sequence[Sequence[float]]) -> Float32[np.ndarray, "r 4"]:
+def checked(boxes: Any) -> Float32[np.ndarray, "r 4"]:
     """Boxes as a user gives them."""
     found = np.asarray(boxes, np.float32)
     if found.ndim != 2 or found.shape[1] != 4 or not len(found):

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
 from polymodal.data.caption_tokens import CaptionTokens
+from polymodal.data.phrase_counts import types_of
 from polymodal.data.records import Dataset, Phrase
 
 
@@ -23,8 +24,8 @@ class Phrases:
     """The tokens of its caption that it consists of."""
     boxes: Float[Tensor, "p g 4"]
     """Its true boxes; those of area 0 are padding."""
-    types: tuple[str, ...]
-    """What kind of thing each names."""
+    types: tuple[tuple[str, ...], ...]
+    """What kinds of thing each names."""
 
     def __len__(self) -> int:
         return len(self.types)
@@ -32,7 +33,7 @@ class Phrases:
 
 def phrases_of(dataset: Dataset, captions: CaptionTokens) -> Phrases:
     """All phrases of a split that have a box; captions number image by image."""
-    found: list[tuple[int, Phrase, list[Any], str]] = []
+    found: list[tuple[int, Phrase, list[Any], tuple[str, ...]]] = []
     caption = 0
     column = dataset.column("regions", "Grounding")
     for image in range(len(dataset)):
@@ -42,7 +43,7 @@ def phrases_of(dataset: Dataset, captions: CaptionTokens) -> Phrases:
                 named = [regions[k] for k in phrase.regions if regions[k].box]
                 if named:
                     boxes = [region.box or () for region in named]
-                    found.append((caption, phrase, boxes, named[0].label))
+                    found.append((caption, phrase, boxes, tuple(types_of(phrase, regions))))
             caption += 1
     if not found:
         raise PolymodalError(
@@ -54,7 +55,7 @@ def phrases_of(dataset: Dataset, captions: CaptionTokens) -> Phrases:
         caption=of,
         tokens=tokens_of(captions, of, [phrase for _, phrase, *_ in found]),
         boxes=padded([boxes for *_, boxes, _ in found]),
-        types=tuple(type for *_, type in found),
+        types=tuple(types for *_, types in found),
     )
 
 

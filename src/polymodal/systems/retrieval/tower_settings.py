@@ -8,7 +8,7 @@ from torch import nn
 from polymodal.base.errors import PolymodalError
 from polymodal.base.ranges import Positive, Range, Steps, Weight, check_ranges
 from polymodal.data.features import features_of
-from polymodal.data.pairs import captions_of
+from polymodal.data.pairs import captions_of_each
 from polymodal.data.records import Dataset
 from polymodal.data.tokens import Tokens
 from polymodal.data.vocabulary import Vocabulary
@@ -118,7 +118,7 @@ class Settings:
 def learn(config: Settings, train: Dataset) -> dict[str, Any]:
     """What the captions are read by (for the GRU, the words of the training captions alone), and what
     the images come as."""
-    texts = captions_of(train)
+    texts = captions_of_each(train)
     if not texts:
         raise PolymodalError("The training split is empty: there is nothing to learn from.")
     size = train.images([0]).shape[1]

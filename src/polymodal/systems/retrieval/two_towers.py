@@ -10,7 +10,7 @@ from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
 from polymodal.data.features import features_of
-from polymodal.data.pairs import PairBatch, Pairs, captions_of, inputs, owners
+from polymodal.data.pairs import PairBatch, Pairs, captions_of, captions_of_each, inputs, owners
 from polymodal.data.records import Dataset
 from polymodal.data.user_images import as_pictures
 from polymodal.data.vocabulary import Vocabulary
@@ -203,7 +203,7 @@ class Retrieval(System):
 
     def embedded(self, dataset: Dataset) -> tuple[Embeddings, Embeddings, Int[Tensor, " n"]]:
         """The images and captions of a split, and which image each caption belongs to."""
-        texts = captions_of(dataset)
+        texts = captions_of_each(dataset)
         images = self.encode_dataset(dataset)
         captions = self.encode_captions([text for own in texts for text in own])
         return images, captions, owners(texts).to(self.device)
