@@ -106,6 +106,16 @@ def test_windows_cover_every_scale():
         assert len(grid(count)) == count
 
 
+def test_bars_beside_a_picture_are_not_looked_at(dataset):
+    plan = regions.describe(finder="windows", count=7)
+    whole = np.full((1, SIZE, SIZE, 3), 128, np.uint8)
+    gray, _ = regions.propose(whole, plan)
+    whole[:, 6:18] = dataset.images([0])[:, 6:18]
+    boxes, _ = regions.propose(whole, plan)
+    assert boxes[0, 0].tolist() == [0, 6, 24, 18]
+    np.testing.assert_allclose(boxes[0], gray[0] * [1, 0.5, 1, 0.5] + [0, 6, 0, 6], rtol=1e-6)
+
+
 def test_new_pictures_have_the_regions_that_a_dataset_has(dataset):
     plan = regions.describe(finder="windows", count=5, geometry=True)
     made = regions.with_proposals(dataset, plan, dtype="float32")

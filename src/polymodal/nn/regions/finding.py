@@ -1,14 +1,18 @@
 """What finders of regions share: what they look at, and what they give."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float32
+from jaxtyping import Float32, UInt8
 
 from polymodal.base.errors import PolymodalError
 from polymodal.data.records import Dataset, Images
+
+BAR = 128
+"""The gray of the bars beside a picture that is shown whole in a square."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,10 @@ class Found:
         """Boxes of which nothing else is known."""
         return cls(np.asarray(boxes, np.float32), np.zeros((len(boxes), 0), np.float32))
 
+    def moved(self, x: int, y: int) -> "Found":
+        """The same in a picture of which that one begins at x, y."""
+        return Found(self.boxes + np.array([x, y, x, y], np.float32), self.extra)
+
 
 @runtime_checkable
 class Finder(Protocol):
@@ -50,3 +58,33 @@ class Finder(Protocol):
 
     def find(self, look: Look) -> list[Found]:
         """The boxes of each picture."""
+
+
+class PictureFinder(ABC):
+    """A finder that looks at pictures alone, each without the bars that make a square of it."""
+
+    @abstractmethod
+    def search(self, pictures: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> list[Found]:
+        """The boxes of each picture; they have sizes of their own."""
+
+    def find(self, look: Look) -> list[Found]:
+        """The boxes of each picture."""
+        places = [content(picture) for picture in look.pictures]
+        seen = [p[y0:y1, x0:x1] for p, (x0, y0, x1, y1) in zip(look.pictures, places, strict=True)]
+        return [f.moved(x, y) for f, (x, y, _, _) in zip(self.search(seen), places, strict=True)]
+
+
+def content(picture: UInt8[np.ndarray, "h w 3"]) -> tuple[int, int, int, int]:
+    """What of a picture lies within gray bars: x0, y0, x1, y1; all of it if it is all gray.
+
+    >>> picture = np.full((4, 6, 3), BAR, np.uint8)
+    >>> picture[1:3] = 7
+    >>> content(picture)
+    (0, 1, 6, 3)
+    """
+    shown = (picture != BAR).any(2)
+    height, width = shown.shape
+    rows, columns = (np.flatnonzero(shown.any(axis)) for axis in (1, 0))
+    if not len(rows):
+        return 0, 0, width, height
+    return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1

@@ -1,11 +1,13 @@
 """Encoders of regions by a network: of each crop, or pooled from the maps of whole pictures."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float, Float32, UInt8
+from torch import Tensor
 
 from polymodal.data.records import Images
 from polymodal.nn.feature_maps import maps_of
@@ -14,8 +16,9 @@ from polymodal.nn.named_encoders import extractor
 from polymodal.nn.regions.crops import crops, grown
 from polymodal.nn.roi_align import roi_align
 
-AT_ONCE = 128
-"""Crops that a network sees at once."""
+PIXELS = {"cpu": 2**18, "cuda": 2**22}
+"""Pixels that a network sees at once. On a processor more are up to three times slower: layers whose
+output is larger than what it keeps at hand take their memory anew each time."""
 
 POINTS = 7
 """Points of a side at which the maps of a box are read; their mean is its vector."""
@@ -38,8 +41,8 @@ class CropNetwork:
     def encode(self, prepared: UInt8[np.ndarray, "m size size 3"]) -> Float[np.ndarray, "m d"]:
         """Crops as vectors."""
         found = [np.zeros((0, width(self.network)), np.float32)]
-        for some in torch.from_numpy(prepared).split(AT_ONCE):
-            found.append(self.network(some.to(self.device).permute(0, 3, 1, 2)).cpu().numpy())
+        for some in in_parts(prepared, self.device):
+            found.append(self.network(some).cpu().numpy())
         return np.concatenate(found)
 
 
@@ -70,10 +73,20 @@ class MapNetwork:
     @torch.inference_mode()
     def encode(self, prepared: Whole) -> Float[np.ndarray, "m d"]:
         """Boxes as vectors."""
-        pictures = torch.from_numpy(prepared.pictures).to(self.device).permute(0, 3, 1, 2)
-        maps = self.maps(pictures)
+        parts = in_parts(prepared.pictures, self.device)
+        maps = (one[None] for some in parts for one in self.maps(some))
         found = []
         for one, boxes in zip(maps, prepared.boxes, strict=True):
-            some = torch.from_numpy(boxes).to(one)
-            found.append(roi_align(one[None], some[None], 1, POINTS)[0, :, :, 0, 0])
-        return torch.cat(found).cpu().numpy()
+            some = torch.from_numpy(boxes).to(one)[None]
+            found.append(roi_align(one, some, 1, POINTS)[0, :, :, 0, 0].cpu().numpy())
+        return np.concatenate(found)
+
+
+def in_parts(
+    pictures: UInt8[np.ndarray, "b h w 3"], device: torch.device
+) -> Iterator[UInt8[Tensor, "_ 3 h w"]]:
+    """Pictures on a device, channels first, as many at once as it does best with."""
+    _, height, width, _ = pictures.shape
+    most = PIXELS.get(device.type, PIXELS["cuda"]) // (height * width)
+    for some in torch.from_numpy(pictures).split(max(1, most)):
+        yield some.to(device).permute(0, 3, 1, 2)

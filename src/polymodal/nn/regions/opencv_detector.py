@@ -5,13 +5,14 @@ DetectionOutput. Its threshold is not used: boxes and all class scores are read 
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, UInt8
 
 from polymodal.base.errors import PolymodalError
-from polymodal.nn.regions.finding import Found, Look
+from polymodal.nn.regions.finding import Found, PictureFinder
 from polymodal.nn.regions.opencv import opencv
 from polymodal.nn.regions.overlaps import distinct
 
@@ -22,7 +23,7 @@ OVERLAP = 0.6
 """Intersection over union above which the less certain of two boxes is left out."""
 
 
-class OpenCVDetector:
+class OpenCVDetector(PictureFinder):
     """The boxes that most likely hold some object, however unlikely, with the score of each class."""
 
     def __init__(self, source: str, count: int) -> None:
@@ -38,18 +39,18 @@ class OpenCVDetector:
                 "frozen graph of TensorFlow and the pbtxt that was made of it for OpenCV."
             ) from error
 
-    def find(self, look: Look) -> list[Found]:
+    def search(self, pictures: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> list[Found]:
         """The boxes of each picture."""
-        _, height, width, _ = look.pictures.shape
-        blob = self.cv2.dnn.blobFromImages(list(look.pictures), 1.0, (SIDE, SIDE))
+        whole = [np.ascontiguousarray(picture) for picture in pictures]
+        blob = self.cv2.dnn.blobFromImages(whole, 1.0, (SIDE, SIDE))
         self.net.setInput(blob)
         offsets, scores, priors = self.net.forward(list(self.outputs))
-        b = len(look.pictures)
+        b = len(pictures)
         anchors, variances = priors.reshape(2, -1, 4)
         scores = scores.reshape(b, -1, self.classes)
-        sides = np.array([width, height, width, height], np.float32)
         found = []
-        for moved, likely in zip(offsets.reshape(b, -1, 4), scores, strict=True):
+        for picture, moved, likely in zip(pictures, offsets.reshape(b, -1, 4), scores, strict=True):
+            sides = np.array(picture.shape[1::-1] * 2, np.float32)
             boxes = np.clip(decoded(moved * variances, anchors), 0, 1) * sides
             best = likely[:, 1:].max(1)  # the first class is the background
             order = np.argsort(-best, kind="stable")

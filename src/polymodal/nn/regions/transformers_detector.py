@@ -1,23 +1,24 @@
 """The finder `transformers:MODEL`: DETR, RT-DETR and their like, or OWLv2, by hub id or folder."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, UInt8
 from torch import Tensor
 from torch.nn import functional
 
 from polymodal.base.errors import PolymodalError
 from polymodal.nn.pretrained import one_tower
-from polymodal.nn.regions.finding import Found, Look
+from polymodal.nn.regions.finding import Found, PictureFinder
 from polymodal.nn.regions.overlaps import distinct
 
 OVERLAP = 0.7
 """Intersection over union above which the less certain of two boxes is left out."""
 
 
-class TransformersDetector:
+class TransformersDetector(PictureFinder):
     """The boxes that most likely hold some object, however unlikely, with the score of each class.
 
     OWLv2, which takes its classes from a text, gives how likely each box holds anything.
@@ -29,22 +30,22 @@ class TransformersDetector:
         self.model, self.scaling = model.to(device).eval(), scaling
 
     @torch.inference_mode()
-    def find(self, look: Look) -> list[Found]:
+    def search(self, pictures: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> list[Found]:
         """The boxes of each picture."""
-        _, height, width, _ = look.pictures.shape
-        pictures = torch.from_numpy(look.pictures).to(self.device).permute(0, 3, 1, 2)
-        places, scores, best = self.detect(self.scaled(pictures))
+        places, scores, best = self.detect(torch.cat([self.scaled(one) for one in pictures]))
         half = places[..., 2:] / 2
         corners = torch.cat([places[..., :2] - half, places[..., :2] + half], -1).clamp(0, 1)
-        corners = corners * torch.tensor([width, height] * 2, device=self.device)
+        sides = torch.tensor([picture.shape[1::-1] * 2 for picture in pictures])
+        corners = corners * sides[:, None].to(corners)
         boxes, likely, sure = (part.float().cpu().numpy() for part in (corners, scores, best))
         return [chosen(*some, self.count) for some in zip(boxes, likely, sure, strict=True)]
 
-    def scaled(self, pictures: Tensor) -> Float[Tensor, "b 3 h w"]:
-        """Pictures as the model was trained to see them, squares of its size."""
+    def scaled(self, picture: UInt8[np.ndarray, "_ _ 3"]) -> Float[Tensor, "1 3 side side"]:
+        """A picture as the model was trained to see it, a square of its size."""
         side = self.scaling["side"]
+        pixels = torch.from_numpy(np.ascontiguousarray(picture)).to(self.device).permute(2, 0, 1)
         x = functional.interpolate(
-            pictures / 255, (side, side), mode="bilinear", antialias=True, align_corners=False
+            pixels[None] / 255, (side, side), mode="bilinear", antialias=True, align_corners=False
         )
         mean, std = (
             torch.tensor(self.scaling[name], device=x.device).view(3, 1, 1)

@@ -1,9 +1,11 @@
 """The finder `windows`: a grid of windows of several sizes and shapes, the same in every picture."""
 
-import numpy as np
-from jaxtyping import Float32
+from collections.abc import Sequence
 
-from polymodal.nn.regions.finding import Found, Look
+import numpy as np
+from jaxtyping import Float32, UInt8
+
+from polymodal.nn.regions.finding import Found, PictureFinder
 
 SHAPES = (1.0, 0.5, 2.0)
 """Width over height, in sides of the picture."""
@@ -12,17 +14,17 @@ FINER = 0.7
 """How many times smaller the windows of each next size are."""
 
 
-class Windows:
+class Windows(PictureFinder):
     """The largest windows of all places and shapes, then smaller ones, until there are `count`."""
 
     def __init__(self, count: int) -> None:
         self.count = count
 
-    def find(self, look: Look) -> list[Found]:
-        """The same boxes for each picture."""
-        _, height, width, _ = look.pictures.shape
-        found = Found.of(grid(self.count) * np.array([width, height, width, height], np.float32))
-        return [found] * len(look.pictures)
+    def search(self, pictures: Sequence[UInt8[np.ndarray, "_ _ 3"]]) -> list[Found]:
+        """The same boxes for each picture, in its sides."""
+        windows = grid(self.count)
+        sides = (np.array(picture.shape[1::-1] * 2, np.float32) for picture in pictures)
+        return [Found.of(windows * side) for side in sides]
 
 
 def grid(count: int) -> Float32[np.ndarray, "count 4"]:
