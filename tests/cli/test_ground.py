@@ -41,7 +41,8 @@ def test_a_run_has_the_scores_of_grounding(run: Path) -> None:
         scores
     )
     assert scores["upper_bound"] == 100
-    assert sum(v for k, v in scores.items() if k.startswith("phrases_")) == scores["phrases"]
+    kinds = [v for k, v in scores.items() if k.startswith("phrases_")]
+    assert max(kinds) <= scores["phrases"] <= sum(kinds)  # a phrase of two types counts for both
 
 
 def test_a_photo_is_drawn_written_and_printed(
@@ -71,7 +72,7 @@ def test_nouns_are_found_where_nothing_is_marked_and_boxes_may_be_given(
     answer = model.ground(photo, "a small red cube and two balls", boxes=boxes)
     assert [phrase.text for phrase in answer] == ["small red cube", "balls"]
     for phrase in answer:
-        assert sorted(map(list, phrase.boxes)) == sorted(map(pytest.approx, boxes))
+        np.testing.assert_allclose(sorted(phrase.boxes), sorted(boxes), atol=1e-3)
         assert 0 <= phrase.entropy <= np.log(2) + 1e-6
         assert phrase.attention[0] >= phrase.attention[1]
 

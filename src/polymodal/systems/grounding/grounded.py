@@ -63,8 +63,9 @@ MARKED = re.compile(r"\[([^\[\]]+)\]")
 def marked(caption: str) -> tuple[str, tuple[Phrase, ...]]:
     """A caption without its square brackets, and the phrases that they enclosed.
 
-    >>> marked("[a man] in a [red hat]")
-    ('a man in a red hat', (Phrase(start=0, end=5, regions=()), Phrase(start=11, end=18, regions=())))
+    >>> text, phrases = marked("[a man] in a [red hat]")
+    >>> text, [(phrase.start, phrase.end) for phrase in phrases]
+    ('a man in a red hat', [(0, 5), (11, 18)])
     """
     text, phrases, last = "", [], 0
     for match in MARKED.finditer(caption):
