@@ -5,12 +5,14 @@ import torch
 
 from polymodal.base.errors import PolymodalError
 from polymodal.base.files import cache_folder
-from polymodal.data.caption_tokens import read_captions
+from polymodal.data.caption_tokens import CaptionTokens, read_captions
+from polymodal.data.parts_of_speech import NOUN
 from polymodal.data.tokens import Tokens
 from polymodal.nn.language_models import LanguageModel, small_language_model
 from polymodal.systems.grounding.negatives import (
     candidates_of,
     make_negatives,
+    single_nouns,
     substitutes,
     whole_words,
 )
@@ -105,6 +107,14 @@ def test_nouns_that_are_unknown_or_several_tokens_have_none(model):
     text, captions = TEXTS[3], read(model)
     places = [place for place in found.places[3].tolist() if place >= 0]
     assert [text[captions.starts[3, p] : captions.ends[3, p]] for p in places] == ["dog"]
+
+
+def test_a_noun_of_several_tokens_is_none_at_any_of_them(model):
+    tokens = read(model, ["a boy play with a dog"]).tokens
+    column = torch.zeros_like(tokens)
+    words = torch.tensor([[-1, 0, 0, 0, 1, 2, 2, -1]])
+    captions = CaptionTokens(tokens, torch.tensor([8]), column, column, column + NOUN, words)
+    assert single_nouns(captions, model).nonzero().tolist() == [[0, 4]]
 
 
 def test_they_are_other_words_that_the_model_knows(model):
