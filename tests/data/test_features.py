@@ -144,17 +144,33 @@ def test_damaged_files_are_refused(tmp_path: Path, splits: dict[str, Grey]) -> N
     np.save(path, np.zeros((3, 3), np.float16))
     with pytest.raises(PolymodalError, match=r"expected float16 of shape \[30, 3\]"):
         open_features(tmp_path, splits)
-    rows = np.zeros((30, 3), np.float16)
-    rows[17, 1] = np.nan
-    np.save(path, rows)
-    with pytest.raises(PolymodalError, match="row 17 is not finite"):
+    np.save(path, np.zeros((30, 3), np.float16))
+    with pytest.raises(PolymodalError, match=r"test.npy: not as it was computed, by the SHA-256"):
         open_features(tmp_path, splits)
     path.write_bytes(content)
     open_features(tmp_path, splits)
-    for broken in ("{", "[]", "{}"):
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    no_dim = {key: value for key, value in manifest.items() if key != "dim"}
+    for broken in ("{", "[]", "{}", json.dumps(no_dim), json.dumps(manifest | {"sha256": []})):
         (tmp_path / "manifest.json").write_text(broken)
         with pytest.raises(PolymodalError, match="Compute the features again"):
             open_features(tmp_path, splits)
+
+
+def test_features_of_an_earlier_version_have_no_hashes(
+    tmp_path: Path, splits: dict[str, Grey]
+) -> None:
+    written(tmp_path, splits)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    del manifest["sha256"]
+    files.write_json(tmp_path / "manifest.json", manifest)
+    opened = open_features(tmp_path, splits)
+    assert opened["test"].column("features").batch([7]).tolist() == [[7, 14, 7]]
+    rows = np.zeros((30, 3), np.float16)
+    rows[17, 1] = np.nan
+    np.save(tmp_path / "test.npy", rows)
+    with pytest.raises(PolymodalError, match="row 17 is not finite"):
+        open_features(tmp_path, splits)
 
 
 def test_what_an_encoder_must_not_say(tmp_path: Path, splits: dict[str, Grey]) -> None:

@@ -1,8 +1,7 @@
 """Regions computed once: boxes of every image and a vector of each, in a folder.
 
-The folder holds `SPLIT-boxes.npy` (n × r × 4, in pixels), `SPLIT-features.npy` (n × r × d, zero where a
-box is empty), `statistics.npy` (mean and deviation of the training split's vectors), `ids.json` for other
-programs, and, written last, `manifest.json` with the SHA-256 of each file.
+A regions folder holds `SPLIT-boxes.npy` (n × r × 4, in pixels), `SPLIT-features.npy` (n × r × d, zero where
+a box is empty), and what `row_files.py` says.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -11,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from polymodal.base import files
-from polymodal.base.errors import PolymodalError
 from polymodal.data.proposals import RegionFeatures, joined, region_moments
 from polymodal.data.records import Dataset
 from polymodal.data.row_files import RowFiles
@@ -22,7 +19,11 @@ Regions = tuple[np.ndarray, np.ndarray]
 """Boxes b × r × 4 and vectors b × r × d."""
 
 FOLDER = RowFiles(
-    what="regions", format="polymodal regions 1", arrays=("-boxes", "-features"), rows=64
+    what="regions",
+    format="polymodal regions 1",
+    arrays=("-boxes", "-features"),
+    rows=64,
+    told=("regions", "dim", "sha256"),
 )
 
 
@@ -55,52 +56,38 @@ def write_regions(
             yield boxes, as_kept(vectors, kind, images[done:], repr(name))
             done += len(boxes)
 
-    def finish(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
-        written = [f"{stem}.npy" for stem in shapes]
-        if "train" in splits:
-            boxes, vectors = (
-                np.load(folder / f"train{array}.npy", mmap_mode="r") for array in FOLDER.arrays
-            )
-            with files.atomic(folder / "statistics.npy") as file:
-                np.save(file, region_moments(boxes, vectors))
-            written.append("statistics.npy")
-        return {
-            "regions": next(iter(shapes.values()))[1],
-            "dim": list(shapes.values())[1][2],
-            "sha256": {name: files.sha256(folder / name) for name in written},
-        }
+    def sizes(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
+        first, *_ = splits
+        _, r, dim = shapes[f"{first}-features"]
+        return {"regions": r, "dim": dim}
 
     about = {"encoder": description, "dtype": dtype}
-    FOLDER.write(splits, checked, folder, about, finish, progress=progress, wait=wait)
+    FOLDER.write(
+        splits,
+        checked,
+        folder,
+        about,
+        sizes=sizes,
+        statistics=region_moments,
+        progress=progress,
+        wait=wait,
+    )
 
 
-def open_regions(
-    folder: Path, splits: Mapping[str, Dataset], *, check: bool = True
-) -> dict[str, Dataset]:
-    """Datasets with columns of proposals and their vectors; refuse those of other data and damaged ones.
-
-    Every file's hash is compared with the manifest; check=False looks at shapes alone.
-    """
+def open_regions(folder: Path, splits: Mapping[str, Dataset]) -> dict[str, Dataset]:
+    """Datasets with columns of proposals and their vectors; refuse those of other data and damaged ones."""
     folder = Path(folder)
     manifest = FOLDER.manifest(folder)
-    r, d, dtype = manifest["regions"], manifest["dim"], manifest["dtype"]
-    counts = {n: FOLDER.check_split(folder, manifest, n, split) for n, split in splits.items()}
-
-    def array(name: str, shape: tuple[int, ...], kind: str) -> np.ndarray:
-        rows = FOLDER.array(folder / name, shape, kind)
-        if check and files.sha256(folder / name) != manifest["sha256"][name]:
-            raise PolymodalError(
-                f"{folder / name} is damaged: its SHA-256 is not the one in manifest.json. Copy it "
-                "again, or compute the regions again."
-            )
-        return rows
-
-    train = "train" in manifest["splits"]
-    statistics = array("statistics.npy", (2, d), "float32") if train else None
+    r, d, hashes = manifest["regions"], manifest["dim"], manifest["sha256"]
+    statistics = None
+    if "train" in manifest["splits"]:
+        statistics = FOLDER.array(folder / "statistics.npy", (2, d), "float32", hashes)
     opened = {}
     for name, split in splits.items():
-        boxes = array(f"{name}-boxes.npy", (counts[name], r, 4), "float32")
-        vectors = array(f"{name}-features.npy", (counts[name], r, d), dtype)
+        n = FOLDER.check_split(folder, manifest, name, split)
+        boxes = FOLDER.array(folder / f"{name}-boxes.npy", (n, r, 4), "float32", hashes)
+        path = folder / f"{name}-features.npy"
+        vectors = FOLDER.array(path, (n, r, d), manifest["dtype"], hashes)
         told = {"encoder": manifest["encoder"], "statistics": statistics}
         opened[name] = joined(split, boxes, RegionFeatures(vectors, **told))
     return opened

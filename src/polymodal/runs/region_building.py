@@ -41,7 +41,7 @@ def compute_regions(
 
     write_regions(splits, compute, out, description, dtype=dtype, wait=wait)
     say(f"Regions of {sum(map(len, splits.values()))} images are in {out}.")
-    opened = open_regions(out, splits, check=False)
+    opened = open_regions(out, splits)
     return {
         n: box_recall(truth(split)) for n, split in opened.items() if "regions" in split.columns
     }
