@@ -1,8 +1,6 @@
 """Image features computed once: an image encoder that stays frozen need not run again each epoch.
 
-A features folder holds `SPLIT.npy` (a row an image, in the split's order), `statistics.npy` (mean
-and deviation of the training rows), `ids.json` for other programs, and, written last,
-`manifest.json`, with the SHA-256 of every array.
+A features folder holds `SPLIT.npy`, a row an image, and what `row_files.py` says.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,7 +11,6 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, UInt8
 
-from polymodal.base import files
 from polymodal.base.errors import PolymodalError
 from polymodal.data.records import Dataset
 from polymodal.data.row_files import RowFiles
@@ -21,7 +18,7 @@ from polymodal.data.vectors import Measured, as_kept, kept_type, moments
 
 Extract = Callable[[UInt8[np.ndarray, "b h w 3"]], Float[np.ndarray, "b d"]]
 
-FOLDER = RowFiles(what="features", format="polymodal features 1", rows=512)
+FOLDER = RowFiles(what="features", format="polymodal features 1", rows=512, told=("dim",))
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,33 +61,40 @@ def write_features(
             indices = range(at, min(at + batch_size, images.stop))
             yield (_rows(extract(split.images(indices)), indices, name, kind),)
 
-    def finish(shapes: Mapping[str, Any]) -> tuple[list[str], dict[str, int]]:
+    def sizes(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
         dim = {name: shape[1] for name, shape in shapes.items()}
         if len(set(dim.values())) > 1:
             raise PolymodalError(f"{folder}: the widths of the splits differ: {dim}. Start again.")
-        if "train" in splits:
-            rows = np.load(folder / "train.npy", mmap_mode="r")
-            with files.atomic(folder / "statistics.npy") as file:
-                np.save(file, moments(lambda: FOLDER.blocks(rows)))
-        return ["statistics"] if "train" in splits else [], {"dim": max(dim.values(), default=0)}
+        return {"dim": max(dim.values(), default=0)}
+
+    def statistics(rows: np.ndarray) -> np.ndarray:
+        return moments(lambda: FOLDER.blocks(rows))
 
     about = {"encoder": encoder, "dtype": dtype}
-    FOLDER.write(splits, compute, folder, about, finish, progress=progress, wait=wait)
+    FOLDER.write(
+        splits,
+        compute,
+        folder,
+        about,
+        sizes=sizes,
+        statistics=statistics,
+        progress=progress,
+        wait=wait,
+    )
 
 
 def open_features(folder: Path, splits: Mapping[str, Dataset]) -> dict[str, Dataset]:
     """Datasets with a column of their features; refuse those of other data and damaged ones."""
     folder = Path(folder)
     manifest = FOLDER.manifest(folder)
+    dim, hashes = manifest["dim"], manifest.get("sha256")  # which earlier versions did not write
     statistics = None
     if "train" in manifest["splits"]:
-        statistics = FOLDER.array(
-            folder / "statistics.npy", (2, manifest["dim"]), "float32", manifest
-        )
+        statistics = FOLDER.array(folder / "statistics.npy", (2, dim), "float32", hashes)
     opened = {}
     for name, split in splits.items():
-        shape = (FOLDER.check_split(folder, manifest, name, split), manifest["dim"])
-        rows = FOLDER.array(folder / f"{name}.npy", shape, manifest["dtype"], manifest)
+        shape = (FOLDER.check_split(folder, manifest, name, split), dim)
+        rows = FOLDER.array(folder / f"{name}.npy", shape, manifest["dtype"], hashes)
         features = Features(rows, encoder=manifest["encoder"], statistics=statistics)
         opened[name] = with_features(split, features)
     return opened

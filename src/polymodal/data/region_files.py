@@ -1,8 +1,7 @@
 """Regions computed once: boxes of every image and a vector of each, in a folder.
 
-The folder holds `SPLIT-boxes.npy` (n × r × 4, in pixels), `SPLIT-features.npy` (n × r × d, zero where a
-box is empty), `statistics.npy` (mean and deviation of the training split's vectors), `ids.json` for other
-programs, and, written last, `manifest.json` with the SHA-256 of each file.
+A regions folder holds `SPLIT-boxes.npy` (n × r × 4, in pixels), `SPLIT-features.npy` (n × r × d, zero where
+a box is empty), and what `row_files.py` says.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from polymodal.base import files
 from polymodal.data.proposals import RegionFeatures, joined, region_moments
 from polymodal.data.records import Dataset
 from polymodal.data.row_files import RowFiles
@@ -21,7 +19,11 @@ Regions = tuple[np.ndarray, np.ndarray]
 """Boxes b × r × 4 and vectors b × r × d."""
 
 FOLDER = RowFiles(
-    what="regions", format="polymodal regions 1", arrays=("-boxes", "-features"), rows=64
+    what="regions",
+    format="polymodal regions 1",
+    arrays=("-boxes", "-features"),
+    rows=64,
+    told=("regions", "dim", "sha256"),
 )
 
 
@@ -54,37 +56,38 @@ def write_regions(
             yield boxes, as_kept(vectors, kind, images[done:], repr(name))
             done += len(boxes)
 
-    def finish(shapes: Mapping[str, tuple[int, ...]]) -> tuple[list[str], dict[str, Any]]:
-        if "train" in splits:
-            boxes, vectors = (
-                np.load(folder / f"train{array}.npy", mmap_mode="r") for array in FOLDER.arrays
-            )
-            with files.atomic(folder / "statistics.npy") as file:
-                np.save(file, region_moments(boxes, vectors))
-        boxes_shape, features_shape, *_ = shapes.values()
-        about = {"regions": boxes_shape[1], "dim": features_shape[2]}
-        return ["statistics"] if "train" in splits else [], about
+    def sizes(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, int]:
+        first, *_ = splits
+        _, r, dim = shapes[f"{first}-features"]
+        return {"regions": r, "dim": dim}
 
     about = {"encoder": description, "dtype": dtype}
-    FOLDER.write(splits, checked, folder, about, finish, progress=progress, wait=wait)
+    FOLDER.write(
+        splits,
+        checked,
+        folder,
+        about,
+        sizes=sizes,
+        statistics=region_moments,
+        progress=progress,
+        wait=wait,
+    )
 
 
 def open_regions(folder: Path, splits: Mapping[str, Dataset]) -> dict[str, Dataset]:
     """Datasets with columns of proposals and their vectors; refuse those of other data and damaged ones."""
     folder = Path(folder)
     manifest = FOLDER.manifest(folder)
-    r, d, dtype = manifest["regions"], manifest["dim"], manifest["dtype"]
-    counts = {n: FOLDER.check_split(folder, manifest, n, split) for n, split in splits.items()}
-
-    def array(name: str, shape: tuple[int, ...], kind: str) -> np.ndarray:
-        return FOLDER.array(folder / name, shape, kind, manifest)
-
-    train = "train" in manifest["splits"]
-    statistics = array("statistics.npy", (2, d), "float32") if train else None
+    r, d, hashes = manifest["regions"], manifest["dim"], manifest["sha256"]
+    statistics = None
+    if "train" in manifest["splits"]:
+        statistics = FOLDER.array(folder / "statistics.npy", (2, d), "float32", hashes)
     opened = {}
     for name, split in splits.items():
-        boxes = array(f"{name}-boxes.npy", (counts[name], r, 4), "float32")
-        vectors = array(f"{name}-features.npy", (counts[name], r, d), dtype)
+        n = FOLDER.check_split(folder, manifest, name, split)
+        boxes = FOLDER.array(folder / f"{name}-boxes.npy", (n, r, 4), "float32", hashes)
+        path = folder / f"{name}-features.npy"
+        vectors = FOLDER.array(path, (n, r, d), manifest["dtype"], hashes)
         told = {"encoder": manifest["encoder"], "statistics": statistics}
         opened[name] = joined(split, boxes, RegionFeatures(vectors, **told))
     return opened

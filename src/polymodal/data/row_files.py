@@ -1,7 +1,8 @@
 """Arrays with a row for each image of a dataset, computed once: blocks that survive a kill, then files.
 
-A folder holds `SPLIT.npy`, or one file for each of several arrays, rows in the split's order; `ids.json`
-for other programs; and, written last, `manifest.json`, with the SHA-256 of every array.
+A folder holds `SPLIT.npy`, or one file for each of several arrays, rows in the split's order;
+`statistics.npy` (mean and deviation of the training split's vectors); `ids.json` for other programs; and,
+written last, `manifest.json`, with the SHA-256 of every array.
 
 Arrays are mapped into memory, but read as a whole when they are opened: their hashes are compared, and
 hashed rows need not be looked through for numbers that are not finite. Who writes into a file that is
@@ -20,7 +21,7 @@ import numpy as np
 from polymodal.base import files
 from polymodal.base.errors import PolymodalError
 from polymodal.base.locks import writing
-from polymodal.base.progress import progress_bar, say_once
+from polymodal.base.progress import progress_bar
 from polymodal.data.records import Dataset
 
 Compute = Callable[[str, Dataset, range], Iterator[Sequence[np.ndarray]]]
@@ -39,6 +40,8 @@ class RowFiles:
     """What the file of each array has behind the name of its split."""
     rows: int
     """Rows of a block: what is lost when the writing is killed."""
+    told: tuple[str, ...]
+    """What its manifest tells besides, such as dim."""
 
     def write(
         self,
@@ -46,8 +49,9 @@ class RowFiles:
         compute: Compute,
         folder: Path,
         about: Mapping[str, Any],
-        finish: Callable[[Mapping[str, Any]], tuple[Sequence[str], Mapping[str, Any]]],
         *,
+        sizes: Callable[[Mapping[str, tuple[int, ...]]], Mapping[str, int]],
+        statistics: Callable[..., np.ndarray],
         progress: bool = True,
         wait: bool = False,
     ) -> None:
@@ -60,16 +64,16 @@ class RowFiles:
             compute: gives the rows.
             folder: where to write.
             about: how they are computed, for the manifest.
-            finish: writes other arrays beside them, given their shapes by file; it returns the names of
-                those, and what else the manifest tells.
+            sizes: what else the manifest tells, from the shapes of the arrays.
+            statistics: mean and deviation, from the arrays of the training split.
             progress: show a bar.
             wait: wait for another process that writes the folder; otherwise it is refused.
         """
         for name, split in splits.items():
             if not len(split):
                 raise PolymodalError(f"The split {name!r} has no images. Leave it out.")
-        told = {n: {"count": len(s), "fingerprint": s.fingerprint} for n, s in splits.items()}
-        plan = {"format": self.format, **about, "splits": told}
+        known = {n: {"count": len(s), "fingerprint": s.fingerprint} for n, s in splits.items()}
+        plan = {"format": self.format, **about, "splits": known}
         with writing(folder, wait=wait):
             if self._is_there(folder, plan):
                 return
@@ -80,9 +84,15 @@ class RowFiles:
                 for name, split in splits.items()
                 for array in self.arrays
             }
-            others, more = finish(shapes)
+            names = [f"{stem}.npy" for stem in shapes]
+            more = sizes(shapes)
+            if "train" in splits:
+                train = (np.load(folder / f"train{a}.npy", mmap_mode="r") for a in self.arrays)
+                with files.atomic(folder / "statistics.npy") as file:
+                    np.save(file, statistics(*train))
+                names.append("statistics.npy")
+            hashes = {name: files.sha256(folder / name) for name in names}
             files.write_json(folder / "ids.json", {name: list(s.ids) for name, s in splits.items()})
-            hashes = {f"{n}.npy": files.sha256(folder / f"{n}.npy") for n in (*shapes, *others)}
             files.write_json(folder / "manifest.json", {**plan, **more, "sha256": hashes})
             shutil.rmtree(parts)
 
@@ -99,15 +109,10 @@ class RowFiles:
             raise PolymodalError(f"{path}: broken ({error}). {self._again}") from error
         if not isinstance(content, dict) or content.get("format") != self.format:
             raise PolymodalError(f"{path}: expected the format {self.format!r}. {self._again}")
-        lost = {"encoder", "dtype", "splits", "dim"} - content.keys()
+        lost = {"encoder", "dtype", "splits", *self.told} - content.keys()
         if lost or not isinstance(content.get("sha256", {}), dict):
             what = f"no {', '.join(sorted(lost))}" if lost else "no hashes under 'sha256'"
             raise PolymodalError(f"{path}: broken ({what}). {self._again}")
-        if "sha256" not in content:
-            say_once(
-                f"{folder} has no hashes of its {self.what}, as it was made by an earlier version: it "
-                "is not known whether they are as they were computed."
-            )
         return content
 
     def check_split(
@@ -129,7 +134,7 @@ class RowFiles:
         return int(kept["count"])
 
     def array(
-        self, path: Path, shape: Sequence[int], dtype: str, manifest: Mapping[str, Any]
+        self, path: Path, shape: Sequence[int], dtype: str, hashes: Mapping[str, str] | None
     ) -> np.ndarray:
         """A memory-mapped array, if it is of this shape and as it was written; before there were hashes,
         if it is finite."""
@@ -145,26 +150,26 @@ class RowFiles:
                 f"{path}: expected {dtype} of shape {list(shape)}, found {rows.dtype} of "
                 f"{list(rows.shape)}. {self._again}"
             )
-        if "sha256" not in manifest:
-            self._check_finite(path, rows)
-        elif files.sha256(path) != manifest["sha256"].get(path.name):
+        if hashes is None:
+            self._check_finite(rows, path)
+        elif files.sha256(path) != hashes.get(path.name):
             raise PolymodalError(
                 f"{path}: not as it was computed, by the SHA-256 in manifest.json. Copy the folder "
                 f"again, or compute the {self.what} again into another."
             )
         return rows
 
-    def _check_finite(self, path: Path, rows: np.ndarray) -> None:
+    def blocks(self, rows: np.ndarray) -> Iterator[np.ndarray]:
+        """All rows, a block at a time."""
+        for start in range(0, len(rows), self.rows):
+            yield rows[start : start + self.rows]
+
+    def _check_finite(self, rows: np.ndarray, path: Path) -> None:
         for number, block in enumerate(self.blocks(rows)):
             bad = np.flatnonzero(~np.isfinite(block).reshape(len(block), -1).all(1))
             if len(bad):
                 row = number * self.rows + int(bad[0])
                 raise PolymodalError(f"{path}: row {row} is not finite. {self._again}")
-
-    def blocks(self, rows: np.ndarray) -> Iterator[np.ndarray]:
-        """All rows, a block at a time."""
-        for start in range(0, len(rows), self.rows):
-            yield rows[start : start + self.rows]
 
     @property
     def _again(self) -> str:
