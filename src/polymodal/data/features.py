@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float, UInt8
 
 from polymodal.base.errors import PolymodalError
+from polymodal.base.progress import say_once
 from polymodal.data.records import Dataset
 from polymodal.data.row_files import RowFiles
 from polymodal.data.vectors import Measured, as_kept, kept_type, moments
@@ -87,7 +88,12 @@ def open_features(folder: Path, splits: Mapping[str, Dataset]) -> dict[str, Data
     """Datasets with a column of their features; refuse those of other data and damaged ones."""
     folder = Path(folder)
     manifest = FOLDER.manifest(folder)
-    dim, hashes = manifest["dim"], manifest.get("sha256")  # which earlier versions did not write
+    dim, hashes = manifest["dim"], manifest.get("sha256")
+    if hashes is None:
+        say_once(
+            f"{folder} has no hashes of its features, as it was made by an earlier version: it is not "
+            "known whether they are as they were computed."
+        )
     statistics = None
     if "train" in manifest["splits"]:
         statistics = FOLDER.array(folder / "statistics.npy", (2, dim), "float32", hashes)
