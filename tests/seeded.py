@@ -35,8 +35,8 @@ RUNS = {
     "gaussian": ("folder:{squares},size=32", TOWERS),
     "vlvae": (
         "folder:{squares},size=16",
-        {"latent": 4, "code": 16, "width": 4, "shrink": 8, "flow_hidden": 16, "transforms": 2,
-         "draws": 2, "flow_share": 0.5},
+        {"latent": 4, "code": 16, "width": 4, "downsampling": 8, "flow_hidden": 16, "transforms": 2,
+         "flow_samples": 2, "flow_share": 0.5},
     ),
     "fc": (BIRDS, FEATURES),
     "cmdim": (BIRDS, FEATURES | {"critic_hidden": 16, "local": "attributes"}),

@@ -18,10 +18,10 @@ TINY = {
     "latent": 4,
     "code": 16,
     "width": 4,
-    "shrink": 8,
+    "downsampling": 8,
     "flow_hidden": 16,
     "transforms": 2,
-    "draws": 2,
+    "flow_samples": 2,
 }
 """A model that takes a step in milliseconds on pictures of 16×16."""
 

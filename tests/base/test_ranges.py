@@ -53,7 +53,8 @@ SYSTEMS = {
     "gaussian": [TOWERS, {"is a weight, 0 or more": "vib"}],
     "vlvae": [
         {
-            "must be 1 or more": "latent code decoded width final_maps samples draws transforms flow_hidden",
+            "must be 1 or more": "latent code decoder_dim width final_maps samples flow_samples "
+            "transforms flow_hidden",
             "must be above 0": "lr flow_lr",
             "must be 0 or more": "image_weight text_weight free_bits joint",
             "is a share, from 0 to 1": "warmup warm_from flow_share dropout",

@@ -93,7 +93,8 @@ def test_what_a_command_passes_can_be_kept(journeys, tmp_path):
     journeys.run("-c", journeys.CHILD, "kept.json", "--version", folder=str(tmp_path), env=own)
     kept = json.loads((tmp_path / "kept.json").read_text())
     main, names = ["polymodal.cli", "main"], ["polymodal.base.catalogue", "names"]
+    tell = ["polymodal.base.printing", "tell"]
     assert kept == {
-        "passed": ["polymodal.base.catalogue", "polymodal.cli"],
-        "calls": [[main, names]],
+        "passed": ["polymodal.base.catalogue", "polymodal.base.printing", "polymodal.cli"],
+        "calls": [[main, names], [main, tell]],
     }

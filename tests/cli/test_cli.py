@@ -180,6 +180,9 @@ RENAMED = [
     ("aae", "adversity", "adversarial_weight", 0.5),
     ("fc", "handicap", "calibration_factor", 0.5),
     ("vlvae", "ends", "final_maps", 7),
+    ("vlvae", "decoded", "decoder_dim", 24),
+    ("vlvae", "shrink", "downsampling", 8),
+    ("vlvae", "draws", "flow_samples", 2),
 ]
 """System, old name, new name, a value."""
 
@@ -197,6 +200,13 @@ def test_a_renamed_flag_has_either_name(system, old, new, value, tmp_path):
         for given in (*flags, ["--config", str(file)]):
             _, model, _ = parse(system, ["--data", "birds", "--run", "r", *given])
             assert getattr(model, new) == to_settings(model)[old] == value
+
+
+def test_a_renamed_switch_has_either_name():
+    for name in ("local-each", "local-per-position", "local_each"):
+        given = ["--data", "birds", "--run", "r", "--local", "labels"]
+        assert parse("fc", [*given, f"--{name}"])[1].local_per_position
+        assert not parse("fc", [*given, "--local-each", f"--no-{name}"])[1].local_per_position
 
 
 def test_doctor(capsys):

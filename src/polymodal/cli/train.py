@@ -133,11 +133,12 @@ def by_new_names(kind: Any, arguments: list[str]) -> list[str]:
     from polymodal.base.config import stored_names
 
     flags = {
-        "--" + stored.replace("_", "-"): "--" + name.replace("_", "-")
+        f"{sign}{stored}".replace("_", "-"): f"{sign}{name}".replace("_", "-")
         for name, stored in stored_names(kind).items()
+        for sign in ("--", "--no-")
     }
     parts = [argument.partition("=") for argument in arguments]
-    return [flags.get(flag, flag) + equals + value for flag, equals, value in parts]
+    return [flags.get(flag.replace("_", "-"), flag) + rest + value for flag, rest, value in parts]
 
 
 def taken(flag: str, what: str, arguments: list[str]) -> tuple[str | None, list[str]]:

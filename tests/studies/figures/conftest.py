@@ -12,7 +12,7 @@ from polymodal.data.records import Dataset
 from polymodal.systems.vlvae.vlvae import Config, build, learn
 from polymodal.systems.vlvae.vlvae_module import VLVAE
 
-TINY = Config(latent=3, code=8, width=4, shrink=8, flow_hidden=8, transforms=1)
+TINY = Config(latent=3, code=8, width=4, downsampling=8, flow_hidden=8, transforms=1)
 
 
 @pytest.fixture(scope="session")

@@ -37,7 +37,7 @@ def descend(system, batch: SayingBatch, steps: int) -> list[float]:
 
 
 WIDE = {
-    "width": 16, "code": 64, "flow_hidden": 32, "draws": 4, "dropout": 0.0, "lr": 5e-3,
+    "width": 16, "code": 64, "flow_hidden": 32, "flow_samples": 4, "dropout": 0.0, "lr": 5e-3,
     "flow_lr": 3e-3, "image_weight": 0.1, "text_weight": 100.0, "warmup": 0.95, "flow_share": 0.3,
 }  # fmt: skip
 """What learns four pictures in two hundred steps."""
@@ -75,8 +75,8 @@ CHOICES = [
     {"infer_from": "both"},
     {"text_decoder": "transformer"},
     {"norm": "renorm"},
-    {"decoded": 24},
-    {"decoded": 24, "text_decoder": "transformer"},
+    {"decoder_dim": 24},
+    {"decoder_dim": 24, "text_decoder": "transformer"},
     {"likelihood": "gaussian"},
     {"likelihood": "laplace"},
     {"likelihood": "logistic"},

@@ -137,7 +137,7 @@ def test_the_rate_stays_or_falls(decay):
 @pytest.mark.parametrize(
     ("name", "setting", "message"),
     [
-        ("fc", {"local_each": True}, "give --local attributes or --local labels too"),
+        ("fc", {"local_per_position": True}, "give --local attributes or --local labels too"),
         ("fc", {"local_centred": True}, "an option of --local attributes"),
     ],
 )

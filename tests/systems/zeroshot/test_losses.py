@@ -116,7 +116,7 @@ def test_pn_is_a_softmax_of_cosines():
 @pytest.mark.parametrize("each", [False, True])
 @pytest.mark.parametrize("local", ["attributes", "labels"])
 def test_the_answers_of_places_are_averaged_before_they_are_compared_unless_told(local, each):
-    system = made("fc", local=local, local_weight=0.5, local_each=each).eval()
+    system = made("fc", local=local, local_weight=0.5, local_per_position=each).eval()
     batch = batch_of(system)
     features = system.see(batch.images)
     weight, bias = system.local.tell.weight[:, :, 0, 0].double(), system.local.tell.bias.double()
@@ -134,7 +134,7 @@ def test_the_answers_of_places_are_averaged_before_they_are_compared_unless_told
 
 @pytest.mark.parametrize("each", [False, True])
 def test_a_hidden_layer_and_centred_attributes_of_the_local_loss(each):
-    how = {"local_hidden": 12, "local_centred": True, "local_each": each}
+    how = {"local_hidden": 12, "local_centred": True, "local_per_position": each}
     system = made("fc", local="attributes", **how).eval()
     batch = batch_of(system)
     features = system.see(batch.images)

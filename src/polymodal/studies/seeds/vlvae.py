@@ -49,7 +49,7 @@ LEARNING: dict[str, Any] = {
     "image_weight": 0.02,
     "text_weight": 30.0,
     "norm": "renorm",
-    "decoded": 512,
+    "decoder_dim": 512,
 }
 """What the paper leaves open or has otherwise, with the reasons in docs/vlvae.md: its warm-up is a
 twentieth of the steps, its shared decoder 200 wide."""
@@ -59,7 +59,7 @@ PLANE: dict[str, Any] = {"latent": 2, "warmup": LEARNING["warmup"]}
 
 TINY = Training(max_steps=24, batch_size=16, resident=True)
 TINY_SIZES = {"width": 4, "code": 16, "flow_hidden": 16}
-TINY_MODEL = LEARNING | TINY_SIZES | {"decoded": 24, "latent": 8}
+TINY_MODEL = LEARNING | TINY_SIZES | {"decoder_dim": 24, "latent": 8}
 QUICK_DATA = "two-objects,size=32,train=64,val=32"
 MODEL_ALONE: dict[str, Any] = {"densities": (), "flow_share": 0.0}
 """Stage one and no more."""

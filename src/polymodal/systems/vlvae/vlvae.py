@@ -39,12 +39,12 @@ class Config:
     """Dimension of z."""
     code: OneOrMore[int] = 200
     """Dimension of the encoders' outputs and of the GRU states."""
-    decoded: OneOrMore[int | None] = None
+    decoder_dim: OneOrMore[int | None] = field(default=None, metadata=renamed("decoded"))
     """Width of the shared decoder and of its output; by default that of --code, as in the paper,
     which is small for two objects at any position (docs/vlvae.md)."""
     width: OneOrMore[int] = 32
     """Channels of the image networks at half the image size."""
-    shrink: int = 4
+    downsampling: int = field(default=4, metadata=renamed("shrink"))
     """Downsampling before their residual blocks: 4, as in CycleGAN, or 8."""
     final_maps: OneOrMore[int] = field(default=10, metadata=renamed("ends"))
     """Number of feature maps that the image encoder flattens."""
@@ -86,7 +86,7 @@ class Config:
     """Fraction of all steps for stage two; 1 with --init, for a model that is already trained."""
     flow_lr: Positive[float] = 1e-3
     """Learning rate of Adam in stage two."""
-    draws: OneOrMore[int] = 8
+    flow_samples: OneOrMore[int] = field(default=8, metadata=renamed("draws"))
     """Samples of z and of a text per image in each step of stage two."""
     lr: Positive[float] = 4e-4
     """Learning rate of Adam in stage one."""
@@ -140,9 +140,9 @@ def build(config: Config, learned: dict[str, Any]) -> VLVAE:
 def joint_model(config: Config, words: Words, size: int) -> JointModel:
     """p(x, y, z) and q(z|·) (004, §5.1)."""
     code, likelihood = config.code, likelihoods.named(config.likelihood)
-    decoded = config.decoded or code
+    decoded = config.decoder_dim or code
     sees = 2 if config.infer_from == "both" else 1
-    maps: dict[str, int] = {"size": size, "width": config.width, "shrink": config.shrink}
+    maps: dict[str, int] = {"size": size, "width": config.width, "shrink": config.downsampling}
     return JointModel(
         image_encoder=None
         if config.infer_from == "text"

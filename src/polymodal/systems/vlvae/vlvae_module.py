@@ -186,7 +186,7 @@ class VLVAE(Generation, Recordable):
 
     def density_loss(self, batch: SayingBatch) -> Float[Tensor, ""]:
         """Stage two: the sum of the densities' losses, which share no parameters."""
-        draws = self.config.draws
+        draws = self.config.flow_samples
         with torch.no_grad():
             texts = self.one_text(times(batch.texts, draws))
             if self.model.text_encoder is None:

@@ -66,7 +66,7 @@ class Learner(Recordable):
                 attributes=width,
                 classes=classes,
                 hidden=config.local_hidden,
-                each=config.local_each,
+                each=config.local_per_position,
             )
         )
         self.prototypes = Prototypes(width, config.dim)

@@ -31,7 +31,7 @@ class Settings:
     local_centred: bool = False
     """AC: subtract the mean of the training classes from the class attributes, and multiply them by
     the square root of their number. Otherwise they are ℓ2-normalised only (003, §4.4)."""
-    local_each: bool = False
+    local_per_position: bool = field(default=False, metadata=renamed("local_each"))
     """Compute the local loss at each position, instead of on the mean of their logits."""
     crop: Annotated[float, Range("is a share of the side, up to 1", lambda n: 0 < n <= 1)] = 0.875
     """Side of the crop as a fraction of the image's: random in training, centred in evaluation."""
@@ -55,9 +55,9 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        if self.local_each and self.local == "none":
+        if self.local_per_position and self.local == "none":
             raise PolymodalError(
-                "--local-each is an option of the local loss: give --local attributes or --local "
+                "--local-per-position is an option of the local loss: give --local attributes or --local "
                 "labels too."
             )
         if self.local_centred and self.local != "attributes":
