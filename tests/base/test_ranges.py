@@ -50,6 +50,14 @@ TOWERS = {
 }
 SYSTEMS = {
     "vse": [TOWERS],
+    "grounding": [
+        {
+            "must be above 0": "word_width word_layers word_heads dim kept lr proposals",
+            "must be 0 or more": "hidden",
+            "is a weight, 0 or more": "word_weight",
+        }
+    ],
+    "mlm": [{"must be above 0": "width layers heads lr"}],
     "gaussian": [TOWERS, {"is a weight, 0 or more": "vib"}],
     "vlvae": [
         {

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from polymodal.base.errors import PolymodalError
+from polymodal.base.ranges import Positive, Weight, ZeroOrMore, check_ranges
 from polymodal.data.pairs import captions_of
 from polymodal.data.records import Dataset
 from polymodal.nn.language_models import (
@@ -32,41 +33,36 @@ class Config:
     trained along) or a transformers language model: hub id or folder."""
     random_words: bool = False
     """Start the language model of --words from random weights, and train it along (Table 2, row 1)."""
-    word_width: int = 128
+    word_width: Positive[int] = 128
     """Width of the small language model."""
-    word_layers: int = 3
+    word_layers: Positive[int] = 3
     """Layers of the small language model."""
-    word_heads: int = 4
+    word_heads: Positive[int] = 4
     """Attention heads of the small language model."""
-    dim: int = 384
+    dim: Positive[int] = 384
     """Dimension of queries, keys and values."""
-    hidden: int = 1
+    hidden: ZeroOrMore[int] = 1
     """Hidden layers of the four networks; 0 for linear maps."""
     negatives: Literal["auto", "none", "random", "plausible", "reranked"] = "auto"
     """Negative captions: nouns of other captions (random), substitutes by a language model (plausible),
     without likely synonyms (reranked); auto is reranked with a trained language model, else none."""
     candidates: int = 30
     """Most likely substitutes that are re-ranked."""
-    kept: int = 25
+    kept: Positive[int] = 25
     """Negative captions per caption."""
-    word_weight: float = 1.0
+    word_weight: Weight[float] = 1.0
     """Weight of L_lang."""
-    lr: float = 1e-5
+    lr: Positive[float] = 1e-5
     """Learning rate of Adam."""
     phrase: Literal["all", "content"] = "all"
     """Tokens whose attention a phrase has the maximum of: all, or only nouns and adjectives."""
     select: Literal["pointing", "r1", "bound"] = "pointing"
     """Validation score that selects the weights; bound needs no boxes."""
-    proposals: int = 12
+    proposals: Positive[int] = 12
     """Proposals per image, where none were computed before (--regions)."""
 
     def __post_init__(self) -> None:
-        for name in ("word_width", "word_layers", "word_heads", "dim", "kept", "lr", "proposals"):
-            if not 0 < getattr(self, name) < float("inf"):
-                raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
-        for name in ("hidden", "word_weight"):
-            if not 0 <= getattr(self, name) < float("inf"):
-                raise PolymodalError(f"{name} must be 0 or more, not {getattr(self, name)}.")
+        check_ranges(self)
         if self.word_width % self.word_heads:
             raise PolymodalError(
                 f"word_width must be a multiple of word_heads, not {self.word_width} of "

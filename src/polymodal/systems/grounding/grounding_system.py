@@ -8,6 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
+from polymodal.base.files import fingerprint
 from polymodal.data.caption_tokens import CaptionTokens, read_captions
 from polymodal.data.records import Caption, Dataset, Phrase
 from polymodal.maths.boxes import areas
@@ -76,7 +77,9 @@ class Grounding(System):
     def take(self, part: str, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
         """Take the language model of a run of `mlm` that read the same words; it stays as it is."""
         if part == "words":
-            if learned.get("words") != self.learned["words"]:
+            if fingerprint(learned.get("words")) != fingerprint(
+                self.learned["words"]
+            ):  # one is JSON
                 raise PolymodalError(
                     "--parts words names a run whose language model has other words or another shape. "
                     "Train it on the same data, with the same settings of the language model."

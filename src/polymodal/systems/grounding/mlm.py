@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from polymodal.base.errors import PolymodalError
+from polymodal.base.ranges import Positive, check_ranges
 from polymodal.data.batches import Batch, ColumnExamples, Held
 from polymodal.data.pairs import Padded, captions_of
 from polymodal.data.records import Dataset
@@ -37,21 +38,19 @@ class Config:
     source: str = OWN
     """small (our own, over the training captions' words) or a model to fine-tune: a transformers model
     by hub id or folder, or a run of mlm; try --lr 5e-5 for those."""
-    width: int = 128
+    width: Positive[int] = 128
     """Dimension of a token's state in the small model."""
-    layers: int = 3
+    layers: Positive[int] = 3
     """Layers of the small model."""
-    heads: int = 4
+    heads: Positive[int] = 4
     """Attention heads per layer of the small model."""
     masked: float = 0.15
     """Share of a caption's tokens to predict."""
-    lr: float = 1e-3
+    lr: Positive[float] = 1e-3
     """Learning rate of AdamW, which rises for a tenth of the steps and then falls to 0."""
 
     def __post_init__(self) -> None:
-        for name in ("width", "layers", "heads", "lr"):
-            if not 0 < getattr(self, name) < float("inf"):
-                raise PolymodalError(f"{name} must be above 0, not {getattr(self, name)}.")
+        check_ranges(self)
         if not 0 < self.masked < 1:
             raise PolymodalError(f"masked is a share between 0 and 1, not {self.masked}.")
         for name in ("width", "layers", "heads"):
