@@ -13,10 +13,10 @@ WORLD = "scenes,size=24,train=6,val=2,test=2"
 def test_regions_of_scenes(tmp_path, capsys):
     command = ["regions", WORLD, "--out", str(tmp_path), "--count", "9", "--geometry"]
     assert main(command) == 0
-    printed, said = capsys.readouterr()
-    assert printed.startswith("train: 100.0 % of ")
-    assert printed.count(" true boxes have a region with intersection over union of at least") == 3
+    said = capsys.readouterr().err
     assert "Regions of 10 images are in" in said
+    assert "\ntrain: 100.0 % of " in said
+    assert said.count(" true boxes have a region with intersection over union of at least") == 3
     splits = open_splits(WORLD)
     opened = open_regions(tmp_path, splits)
     plan = regions.describe(count=9, geometry=True)
@@ -37,8 +37,9 @@ def test_windows_hold_part_of_the_truth(tmp_path, capsys):
     assert (
         main(["regions", WORLD, "--out", str(tmp_path), "--finder", "windows", "--count", "1"]) == 0
     )
-    shares = [float(line.split()[1]) for line in capsys.readouterr().out.splitlines()]
-    assert max(shares) < 50
+    told = [line.split() for line in capsys.readouterr().err.splitlines() if "true boxes" in line]
+    assert len(told) == 3
+    assert max(float(words[1]) for words in told) < 50
 
 
 def test_without_truth_nothing_is_printed(tmp_path, squares, capsys):
@@ -46,7 +47,7 @@ def test_without_truth_nothing_is_printed(tmp_path, squares, capsys):
     assert (
         main(["regions", data, "--out", str(tmp_path), "--finder", "windows", "--count", "2"]) == 0
     )
-    assert capsys.readouterr().out == ""
+    assert "true boxes" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -54,6 +55,7 @@ def test_without_truth_nothing_is_printed(tmp_path, squares, capsys):
     [
         (["--finder", "windwos"], "Unknown finder of regions 'windwos'. Did you mean 'windows'?"),
         (["--batch-size", "0"], "batch_size must be at least 1, not 0"),
+        (["--out", f"{__file__}/in"], "cannot be written"),
         (["--device", "nowhere"], "The device 'nowhere' cannot be used here"),
     ],
 )

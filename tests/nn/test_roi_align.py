@@ -46,6 +46,10 @@ def test_it_is_the_mean_of_its_points():
         )
 
 
+def test_without_boxes_there_is_nothing():
+    assert roi_align(torch.ones(2, 3, 4, 4), torch.ones(2, 0, 4), 2).shape == (2, 0, 3, 2, 2)
+
+
 def test_of_a_ramp_it_is_the_middle_of_the_box():
     ramp = ((torch.arange(16) + 0.5) / 16).expand(1, 1, 16, 16)
     boxes = torch.tensor([[[0.25, 0.25, 0.75, 0.5], [0.5, 0.1, 0.6, 0.9]]])

@@ -44,14 +44,17 @@ class Regions:
 
 
 def main(arguments: list[str]) -> None:
+    from polymodal.base.files import check_folder
+    from polymodal.base.progress import say
     from polymodal.nn import regions
     from polymodal.runs.region_building import compute_regions
 
     given = vars(parse_options(Regions, "regions", arguments))
+    check_folder(given["out"])
     how = ("finder", "count", "encoder", "crop", "context", "pool", "geometry")
     description = regions.describe(**{name: given.pop(name) for name in how})
     for name, found in compute_regions(description=description, **given).items():
-        print(
+        say(
             f"{name}: {found['recall']:.1f} % of {found['boxes']} true boxes have a region with "
             "intersection over union of at least 0.5."
         )

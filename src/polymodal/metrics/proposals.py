@@ -9,7 +9,7 @@ from polymodal.maths.boxes import iou
 
 
 def box_recall(
-    pairs: Iterable[tuple[Float[Tensor, "m 4"], Float[Tensor, "r 4"]]], overlap: float = 0.5
+    pairs: Iterable[tuple[Float[Tensor, "_ 4"], Float[Tensor, "_ 4"]]], overlap: float = 0.5
 ) -> dict[str, float]:
     """The share of true boxes, in per cent, that some proposal of their image overlaps by at least
     `overlap`, and their number.

@@ -1,5 +1,7 @@
 """Networks as encoders of regions: crops, maps that are pooled; the same for any size of a batch."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -77,6 +79,13 @@ def test_the_geometry_alone(dataset):
     _, boxes, features = made(dataset, encoder="none", geometry=True)
     assert features.shape == (5, 4, 5)
     np.testing.assert_allclose(features[:, :, 2] * SIZE, boxes[..., 2] - boxes[..., 0], rtol=1e-5)
+
+
+def test_folders_are_found_from_everywhere(models, monkeypatch):
+    folder = Path(models["vit"])
+    monkeypatch.chdir(folder.parent)
+    told = regions.describe(finder="own:vit*3", encoder="./vit")
+    assert (told["finders"][0]["source"], told["encoder"]["kind"]) == (str(folder), str(folder))
 
 
 def test_efficientnet_is_known_by_name():

@@ -9,6 +9,7 @@ from polymodal.base.errors import PolymodalError
 from polymodal.data.columns import Read
 from polymodal.data.records import Dataset
 from polymodal.nn import regions
+from toys import write_backbone
 
 
 def black(rows):
@@ -58,6 +59,17 @@ def test_own_boxes_and_features(dataset, tmp_path, hdf5):
     assert (found.dim, found.values[1, 0, 12:].tolist()) == (14, [1, 1])
     with pytest.raises(PolymodalError, match="'own' knows the boxes of its own data alone"):
         regions.propose(black([0]), plan)
+
+
+@pytest.mark.parametrize("pool", ["crops", "roi"])
+def test_networks_pass_over_images_without_boxes(dataset, tmp_path, pool):
+    model = write_backbone(tmp_path / "vit", "vit")
+    plan = regions.describe(
+        finder=f"own:{write_own(tmp_path, False)}", encoder=str(model), pool=pool
+    )
+    found = regions.with_proposals(dataset, plan, batch_size=1).columns["proposal_features"].values
+    assert not found[2].any()
+    assert found[3, :3].any(1).all()
 
 
 BROKEN = {

@@ -1,6 +1,7 @@
 """How regions are found and encoded, in words: a description that is kept with what was made by it."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 from polymodal.base.errors import PolymodalError, unknown
@@ -61,7 +62,8 @@ def describe(
             "These regions would have no features: the finder gives boxes alone. Choose an encoder, such "
             "as pixels, or add the geometry."
         )
-    told = {"kind": encoder, "crop": size(encoder, crop, pool), "context": context, "pool": pool}
+    kind = anywhere(encoder) if is_source(encoder) else encoder
+    told = {"kind": kind, "crop": size(encoder, crop, pool), "context": context, "pool": pool}
     return {"finders": found, "encoder": told, "geometry": geometry}
 
 
@@ -104,5 +106,10 @@ def read_finders(text: str, count: int) -> list[dict[str, Any]]:
         boxes = int(tail.group(1)) if tail else count
         if not 1 <= boxes <= MOST:
             raise PolymodalError(f"A finder gives 1 to {MOST} boxes of a picture, not {boxes}.")
-        found.append({"kind": kind, "source": source, "count": boxes})
+        found.append({"kind": kind, "source": anywhere(source), "count": boxes})
     return found
+
+
+def anywhere(source: str) -> str:
+    """A name that means the same in every working directory: the whole path of what is here, else itself."""
+    return str(Path(source).resolve()) if source and Path(source).exists() else source

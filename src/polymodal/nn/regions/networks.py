@@ -87,6 +87,7 @@ def in_parts(
 ) -> Iterator[UInt8[Tensor, "_ 3 h w"]]:
     """Pictures on a device, channels first, as many at once as it does best with."""
     _, height, width, _ = pictures.shape
-    most = PIXELS.get(device.type, PIXELS["cuda"]) // (height * width)
-    for some in torch.from_numpy(pictures).split(max(1, most)):
+    most = max(1, PIXELS.get(device.type, PIXELS["cuda"]) // (height * width))
+    for start in range(0, len(pictures), most):
+        some = torch.from_numpy(pictures[start : start + most])
         yield some.to(device).permute(0, 3, 1, 2)

@@ -61,12 +61,8 @@ class TransformersDetector(PictureFinder):
             objects = self.model.objectness_predictor(tokens).sigmoid()
             return self.model.box_predictor(tokens, maps), objects[..., None], objects
         found = self.model(pixel_values=x)
-        if (
-            found.logits.shape[-1] > self.model.config.num_labels
-        ):  # the last one is that of no object
-            scores = found.logits.softmax(-1)[..., :-1]
-        else:
-            scores = found.logits.sigmoid()
+        nothing = found.logits.shape[-1] > self.model.config.num_labels  # has a score, the last
+        scores = found.logits.softmax(-1)[..., :-1] if nothing else found.logits.sigmoid()
         return found.pred_boxes, scores, scores.amax(-1)
 
 
