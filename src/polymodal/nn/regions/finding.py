@@ -9,10 +9,8 @@ import numpy as np
 from jaxtyping import Float32, UInt8
 
 from polymodal.base.errors import PolymodalError
+from polymodal.data.image_files import BAR
 from polymodal.data.records import Dataset, Images
-
-BAR = 128
-"""The gray of the bars beside a picture that is shown whole in a square."""
 
 
 @dataclass(frozen=True)
