@@ -105,3 +105,13 @@ def test_the_quick_path_beyond_the_paper(quick_folder):
     found = reproduce("beyond/losses", quick_options(quick_folder))
     assert {row.name for row in found.rows} >= {"VSE++ infonce", "GCIE wasserstein sigmoid"}
     assert "caption_error_auroc" in found.rows[-1].metrics
+
+
+@pytest.mark.slow
+def test_the_quick_path_of_grounding_trains_one_language_model_for_its_rows(tmp_path):
+    some = ("none/random", "reranked/pretrained")
+    found = reproduce("grounding/table2", quick_options(tmp_path, rows=some))
+    assert [row.name for row in found.rows] == list(some)
+    assert {"r1", "pointing", "upper_bound", "largest", "bound"} <= found.rows[0].metrics.keys()
+    kinds = sorted(path.name.split("-")[0] for path in (tmp_path / "quick" / "runs").iterdir())
+    assert kinds == ["grounding", "grounding", "mlm"]

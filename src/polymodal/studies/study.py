@@ -14,7 +14,7 @@ from typing import Any, Literal
 from polymodal.base import catalogue
 from polymodal.base.errors import PolymodalError, unknown
 from polymodal.data.class_folder import READERS
-from polymodal.data.sources import parse
+from polymodal.data.sources import LOCATED, parse
 from polymodal.studies import seeds
 from polymodal.studies.result_files import Metrics, PaperRow, Row, labelled
 from polymodal.training.training_config import Training
@@ -158,7 +158,7 @@ def is_files(data: str) -> bool:
     (True, False)
     """
     kind, colon, _ = parse(data)[0].partition(":")
-    return bool(colon) and kind in ("folder", *READERS)
+    return bool(colon) and kind in ("folder", *LOCATED, *READERS)
 
 
 def size_hint(scale: Scale, data: str) -> str | None:
