@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
-from scipy.optimize import minimize
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
@@ -223,6 +222,8 @@ def fit(
     outcome of each kind (Platt, 1999), and standard normals for the weights of standardised signals and for
     the bend.
     """
+    from scipy.optimize import minimize
+
     hits, misses = share * right.sum(), share * (~right).sum()
     target = np.where(right, (hits + 1) / (hits + 2), 1 / (misses + 2))
     mean, spread = told.mean(0), told.std(0)
