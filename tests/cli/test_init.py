@@ -40,7 +40,12 @@ def test_flags_go_over_config_over_the_run_over_defaults(run, vit, tmp_path):
 
 def test_either_name_of_a_setting_goes_over_the_run(tmp_path):
     """Which keeps it under the old one."""
-    before = {"system": "aae", "data": "birds", "model": {"adversity": 3.0}, "training": {"seed": 0}}
+    before = {
+        "system": "aae",
+        "data": "birds",
+        "model": {"adversity": 3.0},
+        "training": {"seed": 0},
+    }
     Run(tmp_path).begin(before, frozenset())
     (tmp_path / "learned.json").write_text("{}")
     for name in ("adversity", "adversarial_weight"):
