@@ -7,15 +7,9 @@ from polymodal.maths.diagonal_gaussian import DiagonalGaussian, clamped
 from polymodal.search import Calibration, Item, Items
 
 KNOWN = Calibration(
-    signal="log_det",
-    values=(-40.0, 40.0),
-    chances=(0.9, 0.1),
-    tells=True,
-    asked="caption",
-    queries=50,
-    items=40,
+    sizes=(10, 40), weights=((2.0, 1.0, 0.5, 0.0), (-1.0, 1.0, 0.5, 0.0)), asked="caption", queries=50,
     split="validation",
-)
+)  # fmt: skip
 
 
 def clustered(n: int, d: int = 16, clusters: int = 40, seed: int = 0) -> DiagonalGaussian:

@@ -1,5 +1,6 @@
 """Indexes of runs: what is in them, and that a kill loses little."""
 
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from polymodal.runs import jobs
 from polymodal.runs.index_building import index_run, whole_name
 from polymodal.runs.loading import load
 from polymodal.search import Calibration, Settings, open_index, tensors
+from polymodal.search.index_folder import EARLIER
 from polymodal.systems.retrieval.gaussian import Config
 from polymodal.training.training_config import Training
 from toys import flat, train_squares, write_backbone, write_squares
@@ -63,19 +65,39 @@ def test_captions_of_a_run(run, tmp_path, capsys):
     torch.testing.assert_close(index.embeddings[3:4].mean, expected.mean)
     assert f"polymodal search {tmp_path} --image FILE" in flat(capsys.readouterr().err)
     assert isinstance(index.calibration, Calibration)
-    assert (index.calibration.asked, index.calibration.items) == ("image", 48)
+    assert (index.calibration.asked, index.calibration.sizes) == ("image", (32,))
 
 
-def test_the_calibration_is_that_of_validation(run, tmp_path):
+def test_the_calibration_is_that_of_validation_in_the_index(run, tmp_path):
     known = index_run(run, tmp_path).calibration
     assert isinstance(known, Calibration)
-    assert (known.split, known.asked, known.queries, known.items) == (
-        "validation",
-        "caption",
-        48,
-        24,
-    )
+    assert (known.split, known.asked, known.queries) == ("validation", "caption", 48)
+    assert known.sizes == (16,)
     assert open_index(tmp_path).calibration == known
+
+
+def test_an_index_that_holds_the_queries_own_items_has_them_once(run, tmp_path, monkeypatch):
+    there, calibrate = [], building.calibrate
+
+    def noting(index, *split, ids, **how):
+        there.append([index.items.ids.index(id) for id in ids])
+        return calibrate(index, *split, ids=ids, **how)
+
+    monkeypatch.setattr(building, "calibrate", noting)
+    index_run(run, tmp_path / "images", split=("test", "val"))
+    index_run(run, tmp_path / "captions", split=("test", "val"), items="captions")
+    assert there == [list(range(16, 40)), list(range(32, 80))]
+
+
+def test_an_index_of_an_earlier_version_is_calibrated_again(run, tmp_path, capsys):
+    known = index_run(run, tmp_path).calibration
+    about = json.loads((tmp_path / "index.json").read_text())
+    about["calibration"] = {"signal": "log_det", "values": [0.0], "chances": [0.9]}
+    (tmp_path / "index.json").write_text(json.dumps(about))
+    assert open_index(tmp_path).calibration == EARLIER
+    assert index_run(run, tmp_path).calibration == known
+    assert open_index(tmp_path).calibration == known
+    assert "how sure its answers are has been calibrated again" in flat(capsys.readouterr().err)
 
 
 def test_a_killed_indexing_goes_on_where_it_was(run, tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from clusters import KNOWN, clustered, numbered
-from polymodal.search import Calibration, answers, build
+from polymodal.search import answers, build
 
 
 def test_an_answer_is_its_hits():
@@ -23,15 +23,31 @@ def test_an_answer_is_its_hits():
     assert one[0].score == pytest.approx(scores[0, 0].item())
     assert one[0].entropy == pytest.approx(items[places[0, 0]].entropy().item())
     assert one.entropy == pytest.approx(queries[0].entropy().item())
-    assert one.sureness == KNOWN.sureness(queries[0].log_det().item())
+    chance = KNOWN.chances(index.search(queries, 30)[0], 30)[0].item()  # whatever k is
+    assert one.sureness == KNOWN.sureness(chance, 30)
 
 
-def test_points_have_no_entropy_and_their_best_score_counts():
-    known = Calibration(**{**vars(KNOWN), "signal": "best_score", "values": (-1.0, 1.0)})
-    index = build(torch.eye(3), numbered(3), side="image", measure="cosine", calibration=known)
-    (one,) = answers(index, torch.tensor([[1.0, 0.0, 0.0]]), ["a"], k=1)
+def test_points_have_no_entropy():
+    index = build(torch.eye(12), numbered(12), side="image", measure="cosine", calibration=KNOWN)
+    (one,) = answers(index, torch.eye(12)[:1], ["a"], k=1)
     assert (one.entropy, one[0].entropy) == (None, None)
-    assert one.sureness.chance == pytest.approx(0.1)
+    assert one.sureness.chance == pytest.approx(KNOWN.chances(torch.eye(12)[:1], 12).item())
+
+
+def test_the_items_that_are_searched_count():
+    """A filter leaves ten of thirty items, or only five: of these all are first."""
+    index = build(clustered(30), numbered(30), side="image", measure="kl", calibration=KNOWN)
+    query, only = clustered(1, seed=1), {"split": "test"}
+    (every,), (some,) = (answers(index, query, ["a"], where=where) for where in (None, only))
+    assert every.sureness.why.endswith("among the first 10 of 30")
+    assert some.sureness.why.endswith("among the first 10 of 20")
+    assert some.sureness.chance == pytest.approx(
+        KNOWN.chances(index.search(query, 20, only)[0], 20).item()
+    )
+    (few,) = answers(index, query, ["a"], where={"split": "val"})
+    assert str(few.sureness) == (
+        "not known how sure: only 10 items are searched, so all are among the first 10"
+    )
 
 
 def test_where_nothing_is_known_no_word_is_said():

@@ -150,13 +150,13 @@ def test_weights_are_hashed_once_and_again_when_they_change(runs, monkeypatch):
 
 
 def test_how_widely_is_searched(runs, system, monkeypatch):
-    used, search = [], Index.search
+    used, search = [], Index.search_among
 
     def noting(self, *given):
         used.append(self.settings)
         return search(self, *given)
 
-    monkeypatch.setattr(Index, "search", noting)
+    monkeypatch.setattr(Index, "search_among", noting)
     for how in ({"probes": 3, "effort": 4, "oversample": 5}, {}):
         system.search("something red", index=runs / "index", **how)
         assert used.pop() == Settings(**how)

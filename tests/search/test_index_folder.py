@@ -8,7 +8,8 @@ import torch
 from clusters import KNOWN, clustered, numbered
 from polymodal.base import files
 from polymodal.base.errors import PolymodalError
-from polymodal.search import Origin, Settings, build, open_index, save
+from polymodal.search import Origin, Settings, answers, build, open_index, save
+from polymodal.search.index_folder import save_calibration
 from polymodal.search.tensors import write_embeddings
 
 ORIGIN = Origin(model="abc", run="/runs/a", data="scenes", splits={"test": "123"})
@@ -54,6 +55,22 @@ def test_points_and_reasons_survive_too(tmp_path):
     again = open_index(tmp_path)
     assert torch.equal(again.embeddings, torch.eye(4))
     assert (again.calibration, again.origin) == ("nobody labelled it", None)
+
+
+def test_a_calibration_of_an_earlier_version_is_left_aside(tmp_path):
+    earlier = {"signal": "log_det", "values": [0.0], "chances": [0.9], "tells": True}
+    earlier |= {"asked": "caption", "queries": 50, "items": 40, "split": "validation"}
+    save(made(calibration=KNOWN), tmp_path)
+    rewritten(tmp_path, calibration=earlier)
+    index = open_index(tmp_path)
+    (answer,) = answers(index, clustered(1, seed=1), ["a"], k=2)
+    assert len(answer) == 2
+    assert str(answer.sureness) == (
+        "not known how sure: the index has the calibration of an earlier version, which claimed too "
+        "much; repeat its `polymodal index` command to calibrate it again"
+    )
+    save_calibration(tmp_path, KNOWN)
+    assert open_index(tmp_path).calibration == KNOWN
 
 
 def test_an_index_is_not_overwritten(tmp_path):

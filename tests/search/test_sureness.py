@@ -1,75 +1,35 @@
-"""How sure: chances that a labelled split bears out, in a direction that it shows."""
+"""How sure: what is said of a chance, and which chance signals and the number of items give."""
 
-import numpy as np
+import math
+
 import pytest
 import torch
 
-from clusters import clustered
 from polymodal.base.errors import PolymodalError
-from polymodal.maths.diagonal_gaussian import DiagonalGaussian
-from polymodal.search import Calibration, Sureness, calibrate
-from polymodal.search.sureness import FIRST, GROUP, WORDS, fit, telling, word_for
-
-
-def drawn(rising: bool, count: int = 4000):
-    """Signals, and answers that are right with a chance that rises or falls with them."""
-    rng = np.random.default_rng(0)
-    signal = rng.uniform(-2, 2, count)
-    chance = 1 / (1 + np.exp(-3 * signal if rising else 3 * signal))
-    return signal, rng.uniform(size=count) < chance
-
-
-@pytest.mark.parametrize("rising", [True, False])
-def test_chances_are_those_of_the_draw_whichever_way_they_go(rising):
-    values, chances, tells = fit(*drawn(rising))
-    assert tells
-    for signal in (-1.0, -0.3, 0.0, 0.3, 1.0):
-        truth = 1 / (1 + np.exp(-3 * signal if rising else 3 * signal))
-        assert np.interp(signal, values, chances) == pytest.approx(truth, abs=0.1)
-    steps = np.diff(chances)
-    assert (steps >= 0).all() if rising else (steps <= 0).all()
-
-
-def test_no_chance_is_told_from_fewer_than_a_group():
-    signal = np.arange(100.0)
-    right = signal >= 97  # three queries only
-    _, chances, tells = fit(signal, right)
-    assert tells
-    assert max(chances) == 3 / GROUP
-
-
-@pytest.mark.parametrize(
-    ("signal", "right"),
-    [
-        (np.arange(40.0), np.tile([True, False], 20)),  # nothing to do with each other
-        (np.ones(40), np.arange(40) < 10),
-        (np.arange(40.0), np.ones(40, bool)),
-    ],
-)
-def test_a_signal_that_tells_nothing_gives_the_share_of_all(signal, right):
-    values, chances, tells = fit(signal, right)
-    assert not tells
-    assert len(values) == 1
-    assert chances == (right.mean(),)
+from polymodal.search import Calibration, Sureness
+from polymodal.search.sureness import WORDS, log_odds, signals, word_for
 
 
 def known(**more):
-    given = {"signal": "log_det", "values": (0.0, 1.0), "chances": (0.9, 0.1), "tells": True}
-    given |= {"asked": "caption", "queries": 50, "items": 40, "split": "validation"}
+    given = {"sizes": (100, 10000), "weights": ((1.0, 2.0, 0.5, 0.0), (-3.0, 2.0, 1.5, 0.0))}
+    given |= {"asked": "caption", "queries": 50, "split": "validation"}
     return Calibration(**given | more)
 
 
 def test_what_is_said():
-    assert str(known().sureness(0.1125)) == (
+    told = known().sureness(0.8125, 40)
+    assert str(told) == (
         "sure: of validation queries like this, 81 % had their image among the first 10 of 40"
     )
-    assert known().sureness(0.1125).chance == pytest.approx(0.81)
-    assert known().sureness(99.0).chance == pytest.approx(0.1)
-    assert known(asked="image").sureness(1.0).why.endswith("10 % had a caption of theirs among the first "
-                                                         "10 of 40")  # fmt: skip
-    blind = known(values=(0.5,), chances=(0.3,), tells=False).sureness(7.0)
+    assert told.chance == 0.8125
+    assert (
+        known(asked="image")
+        .sureness(0.1, 4407)
+        .why.endswith("10 % had a caption of theirs among the first 10 of 4407")
+    )
+    blind = known(weights=((0.5, 0.0, 0.0, 0.0),) * 2).sureness(0.3, 7)
     assert str(blind) == (
-        "unsure: of validation queries, 30 % had their image among the first 10 of 40, and nothing "
+        "unsure: of validation queries, 30 % had their image among the first 10 of 7, and nothing "
         "tells this one from the others"
     )
     assert str(Sureness(why="nobody asked")) == "not known how sure: nobody asked"
@@ -81,62 +41,41 @@ def test_words_go_down_with_the_chance():
     assert [least for least, _ in WORDS] == [0.75, 0.5, 0.25, 0.0]
 
 
-@pytest.mark.parametrize("values", [(), (1.0, 1.0), (2.0, 1.0), (1.0, 2.0, 3.0)])
-def test_a_calibration_that_is_none(values):
-    with pytest.raises(PolymodalError, match="rising values"):
-        known(values=values)
+def test_signals_are_the_lead_of_the_first_ten_and_the_best_score():
+    scores = torch.randn(4, 50).sort(descending=True).values
+    for row, (lead, best) in zip(scores.tolist(), signals(scores).tolist(), strict=True):
+        assert lead == pytest.approx(sum(row[:10]) / 10 - sum(row[10:30]) / 20, abs=1e-6)
+        assert best == pytest.approx(row[0])
 
 
-def pairs(noise: float):
-    """Sixty images with two captions each, and how far a caption's mean strays grows with its variance."""
-    images = clustered(60, seed=1)
-    owner = torch.arange(120) // 2
-    make = torch.Generator().manual_seed(2)
-    stray = torch.rand(120, 1, generator=make)
-    mean = images.mean[owner] + noise * stray * torch.randn(120, 16, generator=make)
-    return images, DiagonalGaussian(mean, (4 * stray - 2).expand(-1, 16)), owner
+@pytest.mark.parametrize(
+    ("items", "constant", "weight"),
+    [(100, 1.0, 0.5), (1000, -1.0, 1.0), (10000, -3.0, 1.5), (20, 1.0, 0.5), (10**6, -3.0, 1.5)],
+)
+def test_log_odds_are_linear_in_the_logarithm_of_the_items(items, constant, weight):
+    scores = torch.tensor([[0.7] * 10 + [0.2] * 20])
+    expected = 1 / (1 + math.exp(-(constant + 2.0 * 0.5 + weight * 0.7)))
+    assert known().chances(scores, items).item() == pytest.approx(expected)
 
 
-def test_wide_queries_are_less_sure():
-    images, captions, owner = pairs(noise=2.0)
-    found = calibrate("mahalanobis", images.mean, captions, owner, items="image", split="val")
-    assert found.signal == "log_det"
-    assert (found.asked, found.queries, found.items) == ("caption", 120, 60)
-    assert found.tells
-    assert found.sureness(-30.0).chance > found.sureness(30.0).chance
+@pytest.mark.parametrize(("line", "slope"), [(-30.0, 0.5), (30.0, 2.0)])
+def test_the_slope_bends_at_even_odds(line, slope):
+    weights = (0.0, 1.0, 0.0, math.log(2))
+    told = torch.tensor([[line, 7.0], [line + 1, 7.0], [0.0, 7.0]], dtype=torch.double)
+    before, after, even = log_odds(told, weights).tolist()
+    assert after - before == pytest.approx(slope)
+    assert even == pytest.approx((2.0 - 0.5) * math.log(2))
 
 
-def test_points_are_judged_by_their_best_score():
-    images, captions, owner = pairs(noise=2.0)
-    found = calibrate("cosine", images.mean, captions.mean, owner, items="image", split="val")
-    assert found.signal == "best_score"
-    assert found.sureness(1.0).chance > 0.75
-    by_image = calibrate("cosine", images.mean, captions.mean, owner, items="caption", split="val")
-    assert (by_image.asked, by_image.queries, by_image.items) == ("image", 60, 120)
+def test_the_chance_rises_with_the_lead_and_falls_with_the_items():
+    ahead, close = torch.tensor([[0.9] * 10 + [0.1] * 20, [0.9] * 10 + [0.8] * 20])
+    both = torch.stack([ahead, close])
+    more, less = known().chances(both, 100).tolist()
+    assert more > less
+    assert known().chances(both, 10000)[0].item() < more
 
 
-def test_the_chance_is_that_of_the_first_ten():
-    images, captions, owner = pairs(noise=2.0)
-    found = calibrate("wasserstein", images, captions, owner, items="image", split="val")
-    distance = torch.cdist(captions.mean, images.mean).square()
-    distance += (captions.std[:, None] - images.std).square().sum(-1)
-    own = distance.gather(1, owner[:, None])
-    share = ((distance < own).sum(1) < FIRST).double().mean().item()
-    assert min(found.chances) <= share <= max(found.chances)
-
-
-def test_few_queries_teach_nothing():
-    images, captions, owner = pairs(noise=1.0)
-    with pytest.raises(PolymodalError, match="19 queries are too few"):
-        calibrate("kl", images, captions[:19], owner[:19], items="image", split="val")
-
-
-def test_the_signal_that_tells_more_is_taken():
-    images, captions, owner = pairs(noise=2.0)
-    alike = DiagonalGaussian(captions.mean, torch.randn(120, 16, generator=torch.manual_seed(0)))
-    found = calibrate("csd", images, alike, owner, items="image", split="val")
-    assert found.signal == "best_score"  # these variances are drawn at random
-    assert telling(np.arange(4.0), np.array([0.0, 0, 1, 1])) == 0.5
-    assert telling(np.arange(4.0), np.array([1.0, 1, 0, 0])) == 0.5
-    assert telling(np.ones(4), np.array([0.0, 1, 0, 1])) == 0
-    assert telling(np.arange(4.0), np.ones(4)) == 0
+@pytest.mark.parametrize("sizes", [(), (5, 5), (6, 5), (5, 6, 7)])
+def test_a_calibration_that_is_none(sizes):
+    with pytest.raises(PolymodalError, match="rising numbers of items"):
+        known(sizes=sizes)

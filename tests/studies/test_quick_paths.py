@@ -8,6 +8,7 @@ from polymodal.studies.reproduction import reproduce
 from polymodal.studies.reproduction.options import Options
 from polymodal.studies.result_files import read
 from polymodal.studies.study import default_data, study_named
+from polymodal.systems.retrieval.sureness_probe import NAMES
 
 
 @pytest.mark.slow
@@ -115,3 +116,11 @@ def test_the_quick_path_of_grounding_trains_one_language_model_for_its_rows(tmp_
     assert {"r1", "pointing", "upper_bound", "largest", "bound"} <= found.rows[0].metrics.keys()
     kinds = sorted(path.name.split("-")[0] for path in (tmp_path / "quick" / "runs").iterdir())
     assert kinds == ["grounding", "grounding", "mlm"]
+
+
+@pytest.mark.slow
+def test_claims_of_a_search_are_compared_with_what_is_observed(tmp_path):
+    found = reproduce("search/calibration", quick_options(tmp_path))
+    assert found.findings.keys() == {f"{found.rows[0].data}, {size}" for size in NAMES}
+    assert found.rows[0].metrics["large_observed"] < found.rows[0].metrics["small_observed"]
+    assert (tmp_path / "quick" / "search" / "calibration.png").is_file()

@@ -11,7 +11,6 @@ from polymodal.base.errors import PolymodalError, unknown
 from polymodal.base.files import fingerprint, sweep
 from polymodal.base.locks import writing
 from polymodal.base.progress import progress_bar, say
-from polymodal.data.pairs import captions_of_each, owners
 from polymodal.data.records import Dataset
 from polymodal.data.sources import parse
 from polymodal.runs import shipped
@@ -33,7 +32,7 @@ from polymodal.search import (
 from polymodal.search.asking import identity, similarity_of
 from polymodal.search.dataset_records import Records
 from polymodal.search.index import check_settings
-from polymodal.search.index_folder import NAME
+from polymodal.search.index_folder import EARLIER, NAME, save_calibration
 from polymodal.search.index_settings import EXACT
 from polymodal.search.tensors import embed_in_parts
 from polymodal.systems import retrieval
@@ -91,9 +90,8 @@ def index_run(
     with writing(out):
         found = finished(out, records.side, settings, origin)
         if found:
-            say(f"{out} is finished already.")
-            return found
-        index = make(system, records, settings, origin, out, calibrated(system, records.side, run))
+            return brought_up_to_date(found, out, system, run)
+        index = make(system, records, settings, origin, out)
     query = '"a text"' if records.side == "image" else "--image FILE"
     say(f"{len(index)} {items} are in {out}. Next: polymodal search {out} {query}")
     return index
@@ -167,7 +165,6 @@ def make(
     settings: Settings,
     origin: Origin,
     out: Path,
-    calibration: Calibration | str,
 ) -> Index:
     """Embed, build and save."""
     items = records.items()
@@ -185,30 +182,38 @@ def make(
             side=records.side,
             measure=similarity_of(system),
             settings=settings,
-            calibration=calibration,
             origin=origin,
             advance=advance,
         )
+    index = replace(index, calibration=calibrated(index, system, Path(origin.run)))
     save(index, out)
     sweep(out)
     shutil.rmtree(parts)
     return index
 
 
-def calibrated(system: Retrieval, side: Side, run: Path) -> Calibration | str:
+def brought_up_to_date(index: Index, out: Path, system: Retrieval, run: Path) -> Index:
+    """A finished index as it is, but for a calibration of an earlier version, which is made anew."""
+    if index.calibration != EARLIER:
+        say(f"{out} is finished already.")
+        return index
+    index = replace(index, calibration=calibrated(index, system, run))
+    save_calibration(out, index.calibration)
+    say(f"{out} was finished already; how sure its answers are has been calibrated again.")
+    return index
+
+
+def calibrated(index: Index, system: Retrieval, run: Path) -> Calibration | str:
     """How sure answers are, from the validation split of the run's own data, or why that is not known."""
     config = Run(run).config
     try:
         opened = open_data(config["data"], features=config["features"], skip_bad=config["skip_bad"])
-        val = chosen(opened, ["val"], config["data"])["val"]
-        texts = captions_of_each(val)
+        val = chosen(opened, ["val"], config["data"])
         return calibrate(
-            similarity_of(system),
-            system.encode_dataset(val),
-            system.encode_captions([text for own in texts for text in own]),
-            owners(texts).to(system.device),
-            items=side,
+            index,
+            *system.embedded(val["val"]),
             split="validation",
+            ids=Records(val, index.side).items().ids,
         )
     except PolymodalError as error:
         why = f"the run's validation split could not tell ({str(error).rstrip('.')})"

@@ -7,13 +7,14 @@ index = open_index("index")
 """
 
 from polymodal.search.answers import Answer, Hit, answers
+from polymodal.search.calibrating import calibrate
 from polymodal.search.facing import Side
 from polymodal.search.index import Index, build
 from polymodal.search.index_folder import open_index, save
 from polymodal.search.index_settings import Settings
 from polymodal.search.items import Item, Items
 from polymodal.search.origin import Origin, fingerprint
-from polymodal.search.sureness import Calibration, Sureness, calibrate
+from polymodal.search.sureness import Calibration, Sureness
 
 __all__ = [
     "Answer",

@@ -5,12 +5,14 @@ from dataclasses import asdict, dataclass
 from typing import Any, overload
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from polymodal.maths.diagonal_gaussian import DiagonalGaussian
 from polymodal.maths.similarity import Embeddings
 from polymodal.search.facing import Side, other
 from polymodal.search.index import Index
-from polymodal.search.sureness import Signal, Sureness, signals
+from polymodal.search.sureness import DEPTH, FIRST, Calibration, Sureness
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,17 +76,21 @@ def answers(
     """Search for embedded queries, called by their names; see `Index.search`."""
     queries = queries.to(index.embeddings.device)
     asked = side or other(index.side)
-    scores, places = index.search(queries, k, where, side)
-    told = signals(queries, scores[:, 0])
+    only = index.only(where)
+    k, searched = index.allowed_k(k, only), index.searched(only)
+    known = calibration(index, asked, searched)
+    depth = k if isinstance(known, str) else max(k, min(DEPTH, searched))
+    scores, places = index.search_among(queries, depth, only, side)
+    sure = how_sure(known, scores, searched)
     found = []
     for row, name in enumerate(names):
-        hits = zip(places[row].tolist(), scores[row].tolist(), strict=True)
+        hits = zip(places[row, :k].tolist(), scores[row, :k].tolist(), strict=True)
         found.append(
             Answer(
                 query=name,
                 asked=asked,
                 hits=tuple(hit(index, place, score) for place, score in hits),
-                sureness=how_sure(index, asked, {k: v[row].item() for k, v in told.items()}),
+                sureness=sure[row],
                 entropy=entropy(queries, row),
             )
         )
@@ -105,9 +111,19 @@ def entropy(embeddings: Embeddings, place: int) -> float | None:
     return None
 
 
-def how_sure(index: Index, asked: Side, told: Mapping[Signal, float]) -> Sureness:
-    """A word for an answer where the index knows one for queries of that side."""
-    known = index.calibration
+def calibration(index: Index, asked: Side, searched: int) -> Calibration | str:
+    """What tells how sure answers to queries of one side are among so many items, or why nothing does."""
     if asked == index.side:
-        return Sureness(why=f"no labels say which {asked}s are alike")
-    return Sureness(why=known) if isinstance(known, str) else known.sureness(told[known.signal])
+        return f"no labels say which {asked}s are alike"
+    if searched <= FIRST:
+        return f"only {searched} items are searched, so all are among the first {FIRST}"
+    return index.calibration
+
+
+def how_sure(
+    known: Calibration | str, scores: Float[Tensor, "q k"], searched: int
+) -> list[Sureness]:
+    """A word for each answer, or why there is none."""
+    if isinstance(known, str):
+        return [Sureness(why=known)] * len(scores)
+    return [known.sureness(chance, searched) for chance in known.chances(scores, searched).tolist()]

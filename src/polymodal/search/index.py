@@ -112,11 +112,21 @@ class Index:
             side: what the queries are; by default the other side than the items. Queries of the
                 items' own side take the other's place, see `facing`.
         """
+        only = self.only(where)
+        return self.search_among(queries, self.allowed_k(k, only), only, side)
+
+    def only(self, where: Mapping[str, Any] | None) -> Filter | None:
+        """The items that a filter leaves; none stands for all of them."""
+        return self.items.matching(where) if where else None
+
+    def search_among(
+        self, queries: Embeddings, k: int, only: Filter | None, side: Side | None = None
+    ) -> Found:
+        """The k best of some items for each query, k no more than they are; see `search`."""
         if side not in (None, *SIDES):
             raise unknown("side", str(side), SIDES)
         device = self.embeddings.device
-        only = self.items.matching(where).to(device) if where else None
-        k = self.allowed_k(k, only)
+        only = only and only.to(device)
         queries = queries.to(device, torch.promote_types(queries.dtype, self.embeddings.dtype))
         queries = self.checked(queries, own=side == self.side)
         parts = [
@@ -141,9 +151,13 @@ class Index:
         found = self.nearest and replace(self.nearest, settings=settings)
         return replace(self, settings=settings, nearest=found)
 
+    def searched(self, only: Filter | None) -> int:
+        """How many items a search is among."""
+        return len(only.places) if only else len(self)
+
     def allowed_k(self, k: int | None, only: Filter | None) -> int:
         """How many hits a query gets."""
-        count = len(only.places) if only else len(self)
+        count = self.searched(only)
         if k is None:
             return min(USUAL, count)
         if isinstance(k, bool) or not isinstance(k, Integral):

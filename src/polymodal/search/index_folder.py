@@ -37,6 +37,10 @@ from polymodal.search.tensors import (
 
 FORMAT = "polymodal index 1"
 NAME = "index.json"
+EARLIER = (
+    "the index has the calibration of an earlier version, which claimed too much; repeat its `polymodal "
+    "index` command to calibrate it again"
+)
 AGAIN = "Build the index again, or copy it again from where it is whole."
 
 
@@ -52,7 +56,6 @@ def save(index: Index, folder: Path) -> None:
     names = ["embeddings.safetensors", "items.jsonl"]
     if index.nearest:
         names += save_nearest(index.nearest, folder)
-    known = index.calibration
     about = {
         "format": FORMAT,
         "measure": index.measure,
@@ -62,11 +65,22 @@ def save(index: Index, folder: Path) -> None:
         "count": len(index),
         "settings": asdict(index.settings),
         "origin": index.origin and asdict(index.origin),
-        "calibration": asdict(known) if isinstance(known, Calibration) else known,
+        "calibration": written(index.calibration),
         "collection": index.nearest.about if isinstance(index.nearest, Remote) else None,
         "files": {name: described(folder / name) for name in names},
     }
     files.write_json(folder / NAME, about)
+
+
+def save_calibration(folder: Path, calibration: Calibration | str) -> None:
+    """Give an index that is there another calibration."""
+    about = read_about(folder) | {"calibration": written(calibration)}
+    files.write_json(folder / NAME, about)
+
+
+def written(calibration: Calibration | str) -> dict[str, Any] | str:
+    """A calibration as plain values, or why there is none."""
+    return calibration if isinstance(calibration, str) else asdict(calibration)
 
 
 def described(path: Path) -> dict[str, Any]:
@@ -144,7 +158,7 @@ def assemble(folder: Path, about: dict[str, Any]) -> Index:
             f"items; found {found[1]} {found[0]} embeddings of width {found[2]} and {found[3]} "
             f"items. {AGAIN}"
         )
-    known, origin = about["calibration"], about["origin"]
+    origin = about["origin"]
     return Index(
         embeddings=embeddings,
         items=items,
@@ -152,9 +166,18 @@ def assemble(folder: Path, about: dict[str, Any]) -> Index:
         measure=about["measure"],
         settings=settings,
         nearest=read_nearest(folder, about, settings, embeddings, items),
-        calibration=known if isinstance(known, str) else from_settings(Calibration, known, NAME),
+        calibration=read_calibration(about["calibration"]),
         origin=origin and from_settings(Origin, origin, NAME),
     )
+
+
+def read_calibration(found: dict[str, Any] | str) -> Calibration | str:
+    """How sure answers are, or why that is not known; a calibration of an earlier version is left aside."""
+    if isinstance(found, str):
+        return found
+    if "signal" in found:
+        return EARLIER
+    return from_settings(Calibration, found, NAME)
 
 
 def check_files(folder: Path, listed: dict[str, Any], needed: Iterable[str]) -> None:

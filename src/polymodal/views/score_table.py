@@ -44,6 +44,10 @@ def _retrieval() -> dict[str, Metric]:
         group = found[f"{way}_r1"].group
         meaning = f"How well the entropy of {query}s tells wrong first answers; 0.5 tells nothing."
         found[f"{query}_error_auroc"] = Metric(label="AUROC", meaning=meaning, group=group)
+        meaning = f"How far the chances that a search of {query}s claims are from what is observed."
+        found[f"{way}_ece"] = Metric(
+            label="Calibration error", meaning=meaning, group=group, rising=False
+        )
     folds = {
         f"fold_{name}": Metric(
             label=metric.label,

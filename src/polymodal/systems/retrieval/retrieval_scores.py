@@ -1,19 +1,25 @@
-"""What a split of embedded images and captions scores: recall, hubness, uncertainty, precision."""
+"""What a split of embedded images and captions scores: recall, hubness, uncertainty, precision, sureness."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from polymodal.data.records import Dataset
 from polymodal.data.vocabulary import UNK, Vocabulary
 from polymodal.maths.diagonal_gaussian import DiagonalGaussian
 from polymodal.maths.similarity import Embeddings, Measure, ranks, turned
+from polymodal.metrics.calibration import calibration_error
 from polymodal.metrics.hubness import hubness
 from polymodal.metrics.precision import belonging, precision
 from polymodal.metrics.recall import retrieval_in_folds, summarise
 from polymodal.metrics.uncertainty import uncertainty_summary, variance_collapse
+from polymodal.search import Item, Items, build, calibrate
+from polymodal.search.calibrating import QUERIES, claims
+from polymodal.search.facing import SIDES, Side
+from polymodal.search.sureness import FIRST
 
 LARGEST = 5000
 """The most images of a split whose captions are held against them all: half a minute on one core."""
@@ -68,6 +74,44 @@ def true_pairs(
         return None
     rows = truth()
     return lambda part: torch.from_numpy(rows(part)).to(device)
+
+
+Split = tuple[Any, Any, Tensor]
+"""Images, captions, and which image each caption belongs to."""
+
+
+def calibration_errors(
+    similarity: str, images: Embeddings, captions: Embeddings, owner: Int[Tensor, " n"]
+) -> dict[str, float]:
+    """The expected calibration error of a search's claims, of captions and of images as queries; nothing
+    of a split too small. Each half of the split is an index, calibrated with the queries of the other half
+    and asked those of its own."""
+    halves = [half(images, captions, owner, start) for start in (0, 1)]
+    if min(len(part) for both in halves for part in both) < max(QUERIES, FIRST + 1):
+        return {}
+    found = {}
+    for side in SIDES:
+        told = [half_claims(similarity, side, *pair) for pair in (halves, halves[::-1])]
+        claimed, right = map(torch.cat, zip(*told, strict=True))
+        found["t2i_ece" if side == "image" else "i2t_ece"] = calibration_error(claimed, right)
+    return found
+
+
+def half(images: Any, captions: Any, owner: Tensor, start: int) -> Split:
+    """Every second image, with its captions."""
+    mine = owner % 2 == start
+    return images[start::2], captions[mine], owner[mine] // 2
+
+
+def half_claims(
+    similarity: str, side: Side, here: Split, there: Split
+) -> tuple[Float[Tensor, " q"], Bool[Tensor, " q"]]:
+    """What an index of one half claims when it is calibrated with the other, and what is right."""
+    embeddings = here[0] if side == "image" else here[1]
+    items = Items.of(Item(id=str(place)) for place in range(len(embeddings)))
+    index = build(embeddings, items, side=side, measure=similarity)
+    known = calibrate(index, *there, split="half a split")
+    return claims(index, known, *here, ids=items.ids)
 
 
 def unknown_words(vocabulary: Vocabulary, texts: Sequence[str]) -> float:

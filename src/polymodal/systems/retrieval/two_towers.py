@@ -25,6 +25,7 @@ from polymodal.nn.towers import Gaussians, Points, begin_as
 from polymodal.search.asking import ask, strange_words
 from polymodal.systems.retrieval.pair_loss import PairLoss, excess
 from polymodal.systems.retrieval.retrieval_scores import (
+    calibration_errors,
     precisions,
     selection_scores,
     true_pairs,
@@ -191,11 +192,13 @@ class Retrieval(System):
 
     def evaluate(self, dataset: Dataset) -> dict[str, float]:
         """What `validate` gives; precision where a query has several right answers, as an image has its
-        captions and, on scenes, a caption all those of which it is true; and words not met before."""
+        captions and, on scenes, a caption all those of which it is true; how far what a search claims is
+        from what is observed; and words not met before."""
         images, captions, owner = self.embedded(dataset)
         scores = self.selection_scores(images, captions, owner)
         true = true_pairs(dataset, owner.device)
         scores |= precisions(self.measure, images, captions, owner, true)
+        scores |= calibration_errors(self.protocol()["similarity"], images, captions, owner)
         if isinstance(self.reader, Vocabulary):
             texts = [text for own in captions_of(dataset) for text in own]
             scores["unknown_words"] = unknown_words(self.reader, texts)
