@@ -23,7 +23,7 @@ TRAINING = Training(max_steps=1500, batch_size=50, val_every=150)
 
 def table2(model: grounding.Config, training: Training, words: Recipe) -> tuple[Recipe, ...]:
     """The five rows of Table 2: negatives, and whether the language model was trained before."""
-    rows = (
+    rows: tuple[tuple[grounding.Kind, bool], ...] = (
         ("none", False),
         ("none", True),
         ("random", True),

@@ -23,6 +23,9 @@ from polymodal.systems.grounding.region_columns import described
 OWN = "small"
 """The name of our own language model."""
 
+Kind = Literal["auto", "none", "random", "plausible", "reranked"]
+"""Kinds of negative captions."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
@@ -43,7 +46,7 @@ class Config:
     """Dimension of queries, keys and values."""
     hidden: ZeroOrMore[int] = 1
     """Hidden layers of the four networks; 0 for linear maps."""
-    negatives: Literal["auto", "none", "random", "plausible", "reranked"] = "auto"
+    negatives: Kind = "auto"
     """Negative captions: nouns of other captions (random), substitutes by a language model (plausible),
     without likely synonyms (reranked); auto is reranked with a trained language model, else none."""
     candidates: int = 30
