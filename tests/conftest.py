@@ -18,7 +18,7 @@ CHECKED = (
     "data.pairs", "data.fixed_words", "data.image_texts", "data.located_texts", "data.classes",
     "data.class_folder", "data.class_split", "data.caption_tokens",
     "search.spheres", "search.lifts", "search.nearest", "search.sureness", "search.answers",
-    "search.remote", "search.tensors",
+    "search.calibrating", "search.remote", "search.tensors",
     "training.distributed",
     "studies.figures.mismatch", "studies.figures.inference", "studies.figures.word_histograms",
     "studies.figures.figure_texts",

@@ -199,7 +199,8 @@ def brought_up_to_date(index: Index, out: Path, system: Retrieval, run: Path) ->
         return index
     index = replace(index, calibration=calibrated(index, system, run))
     save_calibration(out, index.calibration)
-    say(f"{out} was finished already; how sure its answers are has been calibrated again.")
+    if isinstance(index.calibration, Calibration):
+        say(f"{out} was finished already; how sure its answers are has been calibrated again.")
     return index
 
 
