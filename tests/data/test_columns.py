@@ -53,7 +53,7 @@ def test_what_is_absent_is_named_with_what_there_is_and_what_has_it():
     with pytest.raises(
         PolymodalError,
         match=r"Retrieval needs the column 'captions' \(sentences about the image, .*\), but these data "
-        r"have only: t1, flair, targets, group, text\. Give a world such as scenes, or folder:PATH",
+        r"have only: t1, flair, targets, group, text\. Give a world such as scenes, folder:PATH",
     ):
         data.column("captions", "Retrieval")
     with pytest.raises(PolymodalError, match=r"'swi', but .*Give data that have it\."):

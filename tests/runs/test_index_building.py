@@ -12,6 +12,7 @@ import yaml
 from polymodal.base.errors import PolymodalError
 from polymodal.runs import index_building as building
 from polymodal.runs import jobs
+from polymodal.runs.feature_building import compute_features
 from polymodal.runs.index_building import index_run, whole_name
 from polymodal.runs.loading import load
 from polymodal.search import Calibration, Settings, open_index, tensors
@@ -255,7 +256,7 @@ def test_splits_that_are_not_there(run, tmp_path):
 def test_features_are_used_where_the_run_was_trained_on_them(tmp_path, monkeypatch):
     data = f"folder:{write_squares(tmp_path / 'few', train=4, val=3, test=3)},size=32"
     encoder = str(write_backbone(tmp_path / "vit", "vit"))
-    jobs.compute_features(data, tmp_path / "features", encoder)
+    compute_features(data, tmp_path / "features", encoder)
     monkeypatch.chdir(tmp_path)
     train_squares(tmp_path, tmp_path / "run", data=data, features=Path("features"), batch_size=4)
     index = index_run(tmp_path / "run", tmp_path / "index", split=("val", "test"))

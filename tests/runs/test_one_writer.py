@@ -13,6 +13,7 @@ from polymodal.data.drawn.scenes import draw, named
 from polymodal.data.writing import write_pictures
 from polymodal.nn.regions import describe
 from polymodal.runs import jobs
+from polymodal.runs.feature_building import compute_features
 from polymodal.runs.index_building import index_run
 from polymodal.runs.region_building import compute_regions
 from toys import start, train_squares, write_squares
@@ -36,7 +37,7 @@ def run(squares: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     "write",
     [
         lambda squares, run, out: train_squares(squares, out),
-        lambda squares, run, out: jobs.compute_features(
+        lambda squares, run, out: compute_features(
             f"folder:{squares},size=32", out, "efficientnet-lite0"
         ),
         lambda squares, run, out: compute_regions(

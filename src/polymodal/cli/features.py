@@ -28,9 +28,9 @@ class Features:
 def main(arguments: list[str]) -> None:
     from polymodal.base.files import check_folder
     from polymodal.base.progress import say
-    from polymodal.runs import jobs
+    from polymodal.runs.feature_building import compute_features
 
     options = parse_options(Features, "features", arguments)
     check_folder(options.out)
-    jobs.compute_features(**vars(options))
+    compute_features(**vars(options))
     say(f"Next: polymodal train vse --data {options.data} --features {options.out} --run runs/NAME")

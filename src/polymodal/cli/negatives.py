@@ -45,18 +45,19 @@ class Look:
 
 
 def main(arguments: list[str]) -> None:
-    from polymodal.base.files import check_folder
+    from polymodal.base.files import check_file
+    from polymodal.base.printing import tell
     from polymodal.base.progress import say
     from polymodal.runs.negative_examples import negative_examples
     from polymodal.views.negatives_page import write_negatives
 
     options = dict(vars(parse_options(Look, "negatives", arguments, HELP)))
     model, out, by_p = (options.pop(name) for name in ("model", "out", "by_p"))
-    check_folder(out.parent)
+    check_file(out)
     examples = negative_examples(model, options.pop("data"), rerank=not by_p, **options)
     for example in examples:
         marked = f"{example.text[: example.end]}*{example.text[example.end :]}"
         words = [[one.word for one in example.substitutes if one.kept == kept] for kept in (1, 0)]
-        print(f"{marked}\n  kept      {', '.join(words[0])}\n  rejected  {', '.join(words[1])}")
+        tell(f"{marked}\n  kept      {', '.join(words[0])}\n  rejected  {', '.join(words[1])}")
     write_negatives(out, examples, f"Negative captions by {model}")
     say(f"Wrote {out}.")

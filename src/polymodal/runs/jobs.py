@@ -13,15 +13,14 @@ import torch
 from polymodal import systems
 from polymodal.base.config import to_settings
 from polymodal.base.errors import PolymodalError
-from polymodal.base.hardware import hardware, on_gpu, usable
+from polymodal.base.hardware import hardware, on_gpu
 from polymodal.base.locks import writing
 from polymodal.base.progress import say
 from polymodal.base.version import versions
-from polymodal.data.features import open_features, write_features
-from polymodal.data.records import Dataset, Images
+from polymodal.data.features import open_features
+from polymodal.data.records import Dataset
 from polymodal.data.region_files import open_regions
 from polymodal.data.sources import look_at, open_splits, report_skipped
-from polymodal.nn.named_encoders import extractor
 from polymodal.runs import shipped
 from polymodal.runs.loading import load
 from polymodal.runs.run_folder import Run
@@ -125,34 +124,6 @@ def open_data(
     report_skipped(splits)
     splits = open_features(features, splits) if features else splits
     return open_regions(regions, splits) if regions else splits
-
-
-def compute_features(
-    data: str,
-    out: Path,
-    encoder: str,
-    *,
-    batch_size: int = 32,
-    device: str = "cpu",
-    skip_bad: bool = False,
-    wait: bool = False,
-) -> None:
-    """Run a frozen image encoder once over every split of a dataset."""
-    if batch_size < 1:
-        raise PolymodalError(f"batch_size must be at least 1, not {batch_size}.")
-    place = usable(device)
-    splits = open_splits(data, skip_bad=skip_bad)
-    report_skipped(splits)
-    size = next(iter(splits.values())).images([0]).shape[1]
-    network = extractor(encoder, size).to(place)
-
-    @torch.inference_mode()
-    def extract(pictures: Images) -> Any:
-        batch = torch.from_numpy(pictures).permute(0, 3, 1, 2).to(place)
-        return network(batch).cpu().numpy()
-
-    write_features(splits, extract, out, encoder, batch_size=batch_size, wait=wait)
-    say(f"Features of {sum(map(len, splits.values()))} images are in {out}.")
 
 
 def prepare(

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from polymodal.base.config import to_settings
 from polymodal.base.files import fingerprint
 from polymodal.base.hardware import on_gpu
-from polymodal.runs import jobs
+from polymodal.runs import feature_building, jobs
 from polymodal.runs.run_folder import Run
 from polymodal.studies.study import Recipe
 
@@ -138,4 +138,4 @@ def compute_features(task: Task, encoder: str) -> None:
     """Compute the features of a task's data once for all rows."""
     device = "cuda" if on_gpu(task.accelerator) else "cpu"
     out = features_folder(task, encoder)
-    jobs.compute_features(task.data, out, encoder, device=device, wait=True)
+    feature_building.compute_features(task.data, out, encoder, device=device, wait=True)

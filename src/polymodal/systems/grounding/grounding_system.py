@@ -171,8 +171,8 @@ class Grounding(System):
         return self.scored(split, selection_scores)
 
     def evaluate(self, dataset: Dataset) -> Scores:
-        """What `validate` gives; scores by type of phrase and with the union of true boxes; what needs no
-        model; and how well the entropy of attention predicts errors."""
+        """The same, also by type of phrase and with the union of true boxes; what needs no model; and how
+        well the entropy of attention predicts errors."""
         return self.scored(self.prepared(dataset), all_scores)
 
     def scored(self, split: Prepared, score: Any) -> Scores:
