@@ -55,9 +55,9 @@ def main(arguments: list[str]) -> None:
     model, out, by_p = (options.pop(name) for name in ("model", "out", "by_p"))
     check_file(out)
     examples = negative_examples(model, options.pop("data"), rerank=not by_p, **options)
+    write_negatives(out, examples, f"Negative captions by {model}")
     for example in examples:
         marked = f"{example.text[: example.end]}*{example.text[example.end :]}"
         words = [[one.word for one in example.substitutes if one.kept == kept] for kept in (1, 0)]
         tell(f"{marked}\n  kept      {', '.join(words[0])}\n  rejected  {', '.join(words[1])}")
-    write_negatives(out, examples, f"Negative captions by {model}")
     say(f"Wrote {out}.")
