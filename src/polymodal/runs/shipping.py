@@ -70,7 +70,9 @@ def ship(
 def portable(settings: dict[str, Any]) -> dict[str, Any]:
     """A run's config that names no folder of the machine it was trained on."""
     elsewhere = [key for key in ("init", "features", "regions") if settings.get(key)]
-    return settings | {key: Path(settings[key]).name for key in elsewhere}
+    named = {key: Path(settings[key]).name for key in elsewhere}
+    parts = {part: Path(run).name for part, run in settings.get("parts", {}).items()}
+    return settings | named | ({"parts": parts} if parts else {})
 
 
 def weights_of(run: Run, system: System) -> dict[str, Tensor]:

@@ -29,9 +29,10 @@ TRAINING = Training(max_steps=1500, batch_size=50, val_every=150)
 
 # Photos, on two cores
 
-PHOTO_WORDS = replace(WORDS, training=Training(max_steps=3000, batch_size=128, val_every=500))
-PHOTO_MODEL = grounding.Config(lr=1e-4)
-PHOTO_TRAINING = Training(max_steps=2000, batch_size=50, val_every=200)
+PHOTO_WORDS = replace(WORDS, training=Training(max_steps=1500, batch_size=128, val_every=500))
+PHOTO_MODEL = grounding.Config(lr=5e-4, candidates=15, kept=12)
+"""Half as many candidates as the paper's: what the language model says of them is most of the work."""
+PHOTO_TRAINING = Training(max_steps=1500, batch_size=50, val_every=150)
 
 Rows = tuple[Recipe, ...]
 
