@@ -11,7 +11,9 @@ from polymodal.training.training_config import Training
 
 METRICS = ("r1", "r5", "r10", "pointing", "upper_bound", "largest", "random", "bound")
 
-SCENES = "scenes,size=64,objects=2-5,train=2000,val=200,test=500"
+SCENES = "scenes,size=96,objects=1-3,train=4000,val=200,test=500"
+"""Of more objects nearly every picture has something large, something of metal and a cube: such words then
+tell nothing of their image, and only colours are learned."""
 QUICK_SCENES = "scenes,size=32,train=60,val=12,test=12"
 
 # Scenes, on two cores
@@ -24,7 +26,7 @@ WORDS = Recipe(
 )
 """The small language model, short enough that p/q tells synonyms apart."""
 
-MODEL = grounding.Config(dim=128, lr=1e-3, candidates=10, kept=6)
+MODEL = grounding.Config(dim=128, lr=1e-3, candidates=8, kept=4)
 TRAINING = Training(max_steps=1500, batch_size=50, val_every=150)
 
 # Photos, on two cores
