@@ -40,7 +40,14 @@ class LanguageModel(nn.Module):
         """Take the weights that the model was described from; our own begins at random."""
         source = self.description["source"]
         if source is not None and is_run(source):
-            self.load_state_dict(weights_of_run(source, "words"))
+            weights = weights_of_run(source, "words")
+            try:
+                self.load_state_dict(weights)
+            except RuntimeError as error:
+                raise PolymodalError(
+                    f"The weights of {source} are not those of the language model that its learned.json "
+                    f"describes: {str(error).splitlines()[-1].strip()} Train it again."
+                ) from error
         elif source is not None:
             take_weights(self.model, source)
 

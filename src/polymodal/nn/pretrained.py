@@ -1,7 +1,6 @@
 """Weights of transformers models, by hub id or folder, and of a part of a run's model."""
 
 import contextlib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,8 @@ from typing import Any
 from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
+from polymodal.base.hashed_files import check_hash, read_json
+from polymodal.nn.finite import check_finite
 
 
 def take_weights(model: Any, source: str) -> None:
@@ -48,7 +49,9 @@ def is_run(source: str) -> bool:
 
 def learned_by_run(run: str, part: str) -> dict[str, Any]:
     """The description of a part of a run's model."""
-    learned = json.loads((Path(run) / "learned.json").read_text("utf-8"))
+    path = Path(run) / "learned.json"
+    learned = read_json(path)
+    check_hash(path)
     if part not in learned:
         raise PolymodalError(
             f"{run} is a run whose model has no part {part!r}, only {', '.join(learned)}. Give a run of "
@@ -64,6 +67,8 @@ def weights_of_run(run: str, part: str) -> dict[str, Tensor]:
     from safetensors.torch import load_file
 
     path, start = Path(run) / "model.safetensors", f"{part}."
+    if path.exists():
+        check_hash(path)
     try:
         weights = load_file(path)
     except (OSError, SafetensorError) as error:
@@ -71,4 +76,5 @@ def weights_of_run(run: str, part: str) -> dict[str, Tensor]:
             f"{path} has no weights that could be loaded ({error}). Give the run's `polymodal train` "
             "command again to finish it."
         ) from error
+    check_finite(weights, path)
     return {k.removeprefix(start): v for k, v in weights.items() if k.startswith(start)}
