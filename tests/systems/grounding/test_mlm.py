@@ -134,6 +134,8 @@ def test_a_run_is_selected_by_low_cross_entropy_and_tells_words(run):
     assert all(first >= then for (_, first), (_, then) in pairwise(others))
     with pytest.raises(PolymodalError, match=r"one \[MASK\], such as .* not 'a cube'"):
         system.fill("a cube")
+    with pytest.raises(PolymodalError, match=r"first must be 1 or more, not -1"):
+        system.fill("a [MASK] cube.", first=-1)
 
 
 def test_a_run_is_a_source(run, sentences, tmp_path):

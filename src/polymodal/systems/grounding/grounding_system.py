@@ -9,6 +9,7 @@ from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
 from polymodal.base.files import fingerprint
+from polymodal.base.ranges import check_count
 from polymodal.data.caption_tokens import CaptionTokens, read_captions
 from polymodal.data.records import Caption, Dataset, Phrase
 from polymodal.maths.boxes import areas
@@ -21,7 +22,7 @@ from polymodal.nn.word_region_attention import (
     across,
     within,
 )
-from polymodal.systems.grounding.grounded import Grounded, grounded, marked, noun_phrases
+from polymodal.systems.grounding.grounded import Grounded, grounded, noun_phrases
 from polymodal.systems.grounding.grounding_batches import GroundingBatch, GroundingExamples
 from polymodal.systems.grounding.grounding_losses import image_loss, word_loss
 from polymodal.systems.grounding.grounding_scores import all_scores, entropy, selection_scores
@@ -29,6 +30,7 @@ from polymodal.systems.grounding.negatives import Negatives, make_negatives
 from polymodal.systems.grounding.photo_regions import regions_of_photo
 from polymodal.systems.grounding.phrase_attention import most_attended, of_phrases, telling
 from polymodal.systems.grounding.phrases import tokens_of
+from polymodal.systems.grounding.questions import asked, unknown_words
 from polymodal.systems.grounding.region_columns import with_regions
 from polymodal.systems.grounding.split_attention import (
     BLOCK,
@@ -249,11 +251,12 @@ class Grounding(System):
             finder: what finds boxes, if not what found those that it was trained with.
             first: how many boxes of each phrase to give.
         """
+        check_count("first", first, "how many boxes of each phrase are given")
+        text, phrases = asked(caption, self.learned["words"])
         device = str(self.device)
         photo, (found, features) = regions_of_photo(
             image, self.learned, boxes=boxes, finder=finder, device=device
         )
-        text, phrases = marked(caption)
         inside, outside = torch.from_numpy(found), torch.from_numpy(photo.outside(found))
         return self.attended(text, phrases, inside, torch.from_numpy(features), outside, first)
 
@@ -291,7 +294,8 @@ class Grounding(System):
         tokens = tokens_of(captions, of, phrases)
         told = telling(tokens, captions.kinds[of], self.config.phrase)
         attention = most_attended(logits.softmax(-1).cpu()[of], told)
-        return grounded(text, phrases, attention, entropy(attention), shown, first)
+        strange = unknown_words(text, captions, self.learned["words"])
+        return grounded(text, phrases, attention, entropy(attention), shown, first, strange)
 
     def protocol(self) -> dict[str, Any]:
         return {
