@@ -31,7 +31,7 @@ from polymodal.systems.grounding.photo_regions import regions_of_photo
 from polymodal.systems.grounding.phrase_attention import most_attended, of_phrases, telling
 from polymodal.systems.grounding.phrases import tokens_of
 from polymodal.systems.grounding.questions import asked, unknown_words
-from polymodal.systems.grounding.region_columns import with_regions
+from polymodal.systems.grounding.region_columns import known_regions
 from polymodal.systems.grounding.split_attention import (
     BLOCK,
     Prepared,
@@ -73,7 +73,7 @@ class Grounding(System):
         if self.learned["words"]["source"] is not None and not self.config.random_words:
             self.words.load_pretrained()
             self.freeze_words()
-        features = with_regions(train, self.learned["regions"]).column("proposal_features")
+        features = known_regions(train, self.learned).column("proposal_features")
         self.standardised.fit(torch.tensor(features.mean), torch.tensor(features.std))
 
     def take(self, part: str, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
@@ -190,7 +190,9 @@ class Grounding(System):
 
     def prepared(self, dataset: Dataset) -> Prepared:
         """A split as it is needed for scores; the latest is kept for the next validation."""
-        key = dataset.fingerprint
+        key = (
+            f"{dataset.fingerprint} {id(dataset.columns.get('proposals'))}"  # which is kept with it
+        )
         if self.latest is None or self.latest[0] != key:
             self.latest = key, prepare(dataset, self.learned)
         return self.latest[1]
@@ -264,7 +266,7 @@ class Grounding(System):
         self, dataset: Dataset, image: int, caption: Caption, first: int = 3
     ) -> Grounded:
         """The same for a caption of a dataset, among the proposals of its image."""
-        one = with_regions(dataset, self.learned["regions"])
+        one = known_regions(dataset, self.learned)
         boxes, features = (
             torch.from_numpy(one.column(name, "Grounding").batch([image])[0]).float()
             for name in ("proposals", "proposal_features")
