@@ -49,7 +49,7 @@ class LanguageModel(nn.Module):
                     f"describes: {str(error).splitlines()[-1].strip()} Train it again."
                 ) from error
         elif source is not None:
-            take_weights(self.model, source)
+            take_weights(self.model, source, unused="pooler.")
 
     def freeze(self) -> "LanguageModel":
         """Use the model as it is from now on: no gradients, no dropout."""
