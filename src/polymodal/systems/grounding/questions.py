@@ -32,11 +32,14 @@ def asked(caption: Any, description: Mapping[str, Any]) -> tuple[str, tuple[Phra
     tokens = tokens_of(captions, torch.zeros(len(phrases), dtype=torch.long), phrases)
     for phrase, own in zip(phrases, tokens, strict=True):
         said = text[phrase.start : phrase.end]
-        if not own.any() and phrase.end > captions.ends.max():
-            raise PolymodalError(
-                f"The model reads the first {description['longest']} tokens of a caption, but {said!r} "
-                "comes after them. Shorten the caption."
-            )
+        if own.any():
+            continue
+        if captions.lengths[0] < description["longest"]:
+            raise PolymodalError(f"The phrase {said!r} has no words. Put brackets around words.")
+        raise PolymodalError(
+            f"The model reads the first {description['longest']} tokens of a caption, but {said!r} "
+            "comes after them. Shorten the caption."
+        )
     if unknown[tokens.any(0)].all():
         said = ", ".join(repr(text[phrase.start : phrase.end]) for phrase in phrases)
         raise PolymodalError(
