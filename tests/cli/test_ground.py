@@ -104,6 +104,7 @@ def test_without_a_picture_the_run_shows_examples_of_its_own(
             ["PHOTO", "a cube", "--box", "200,200,300,300"],
             "Box 1 is [200.0, 200.0, 300.0, 300.0], outside of what",
         ),
+        (["PHOTO", "a [ ] cube", "--box", "30,20,50,40"], "The phrase ' ' has no words. Put"),
         (["PHOTO", "a zyx", "--box", "30,20,50,40"], "The model knows no word of 'zyx'"),
         (["PHOTO", "a [zyx] cube", "--box", "30,20,50,40"], "The model knows no word of 'zyx'"),
         (
