@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from backbones import write_model
 from polymodal.base.errors import PolymodalError
-from polymodal.nn.image_encoders import describe_backbone
+from polymodal.nn.image_encoders import Backbone, describe_backbone
 from polymodal.nn.language_models import LanguageModel, describe_language_model
 from toys import flat, write_backbone
 
@@ -86,6 +86,24 @@ def test_a_pooler_that_nothing_reads_may_be_missing(tmp_path, capsys):
     changed(folder, lambda found: {k: v for k, v in found.items() if "pooler" not in k})
     LanguageModel(describe_language_model(str(folder))).load_pretrained()
     assert "at random" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("write", "make", "kind"),
+    [
+        (write_backbone, lambda at: Backbone(describe_backbone(at)), "vit"),
+        (write_model, lambda at: LanguageModel(describe_language_model(at)), "masked-bert"),
+        (write_model, lambda at: LanguageModel(describe_language_model(at)), "bert"),
+    ],
+)
+def test_a_model_that_cannot_be_built(tmp_path, write, make, kind):
+    folder = write(tmp_path / kind, kind)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"hidden_act": "none such"}))
+    with pytest.raises(
+        PolymodalError, match=r"config.json of .* no model that can be built: .*none such"
+    ):
+        make(str(folder))
 
 
 @pytest.mark.parametrize("describe", [describe_backbone, describe_language_model])

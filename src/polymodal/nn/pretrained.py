@@ -51,6 +51,18 @@ def load_model(kind: Any, source: str, unused: str | None = None, **how: Any) ->
     return model
 
 
+@contextlib.contextmanager
+def building(source: str | None) -> Iterator[None]:
+    """Say of a description by which no model can be built where it is from."""
+    try:
+        yield
+    except broken() as error:
+        raise PolymodalError(
+            f"The config.json of {source!r} describes no model that can be built: {reason(error)} Copy "
+            "or download it again."
+        ) from error
+
+
 def broken() -> tuple[type[Exception], ...]:
     """What transformers raises where the files of a model are missing, cut off or of another kind."""
     from pickle import UnpicklingError
