@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from polymodal.base.errors import PolymodalError
 from polymodal.data.word_tokenizer import SPECIAL, word_tokenizer
-from polymodal.nn.pretrained import is_run, learned_by_run, take_weights, weights_of_run
+from polymodal.nn.pretrained import building, is_run, learned_by_run, take_weights, weights_of_run
 from polymodal.nn.text_models import described, open_text_model, text_model
 
 LONGEST = 128
@@ -27,13 +27,15 @@ class LanguageModel(nn.Module):
         from transformers import AutoConfig, AutoModelForMaskedLM
 
         super().__init__()
-        config = AutoConfig.for_model(**description["config"])
         self.description, self.frozen = description, False
         self.head = description.get("head") is not None
-        if self.head:
-            self.model = AutoModelForMaskedLM.from_config(config, dtype=torch.float32)
-        else:
-            self.model = text_model(config)
+        with building(description["source"]):
+            config = AutoConfig.for_model(**description["config"])
+            self.model = (
+                AutoModelForMaskedLM.from_config(config, dtype=torch.float32)
+                if self.head
+                else text_model(config)
+            )
         self.dim = int(config.hidden_size)
         self.twins = twins(self)
         self.register_state_dict_post_hook(leave_out_twins)
@@ -43,9 +45,16 @@ class LanguageModel(nn.Module):
         """Take the weights that the model was described from; our own begins at random."""
         source = self.description["source"]
         if source is not None and is_run(source):
-            self.load_state_dict(weights_of_run(source, "words"))
+            weights = weights_of_run(source, "words")
+            try:
+                self.load_state_dict(weights)
+            except RuntimeError as error:
+                raise PolymodalError(
+                    f"The weights of {source} are not those of the language model that its learned.json "
+                    f"describes: {str(error).splitlines()[-1].strip()} Train it again."
+                ) from error
         elif source is not None:
-            take_weights(self.model, source)
+            take_weights(self.model, source, unused="pooler.")
 
     def freeze(self) -> "LanguageModel":
         """Use the model as it is from now on: no gradients, no dropout."""

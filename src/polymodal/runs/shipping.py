@@ -12,6 +12,7 @@ from polymodal import systems
 from polymodal.base.config import as_stored, from_settings, to_settings
 from polymodal.base.errors import PolymodalError
 from polymodal.base.files import sha256, write_bytes, write_json, write_text
+from polymodal.base.hashed_files import MANIFEST
 from polymodal.base.version import versions
 from polymodal.runs import shipped
 from polymodal.runs.model_card import card
@@ -118,4 +119,4 @@ def write_manifest(folder: Path) -> None:
     """Vouch for a shipped model; without this file there is none."""
     hashes = {file: sha256(folder / file) for file in shipped.HASHED}
     manifest = {"name": folder.name, "polymodal": versions()["polymodal"], "sha256": hashes}
-    write_json(folder / shipped.MANIFEST, manifest)
+    write_json(folder / MANIFEST, manifest)
