@@ -15,6 +15,7 @@ from polymodal.data.records import Caption, Dataset, Phrase
 from polymodal.maths.boxes import areas
 from polymodal.nn.image_encoders import Standardised
 from polymodal.nn.language_models import LanguageModel
+from polymodal.nn.regions import portable
 from polymodal.nn.word_region_attention import (
     Regions,
     WordRegionAttention,
@@ -303,7 +304,7 @@ class Grounding(System):
         return {
             "overlap": "IoU of 0.5 or more with any true box; _union: with the box around them",
             "phrase": f"maximum over {self.config.phrase} tokens",
-            "proposals": self.learned["regions"],
+            "proposals": portable(self.learned["regions"]),
             "negatives": self.kind_of_negatives,
             "ties": "against the model",
         }
