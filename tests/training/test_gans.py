@@ -30,14 +30,14 @@ gans.train_gan(*map(Path, sys.argv[2:]))
 @pytest.fixture(autouse=True)
 def named(monkeypatch):
     """What `train_gan` puts in the place of the systems' own list goes back."""
-    monkeypatch.setattr(systems, "named", systems.named)
+    monkeypatch.setattr(systems, "system_named", systems.system_named)
 
 
 @pytest.fixture(scope="module")
 def whole(squares, tmp_path_factory):
     run = tmp_path_factory.mktemp("runs") / "whole"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(systems, "named", systems.named)
+        patch.setattr(systems, "system_named", systems.system_named)
         return run, train_gan(squares, run)
 
 

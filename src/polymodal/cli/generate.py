@@ -56,7 +56,7 @@ class Generate:
 
 def main(arguments: list[str]) -> None:
     options = parse_options(Generate, "generate", arguments, HELP)
-    check(options)
+    refuse_contradictions(options)
     check_out(options.out, options.count * max(len(options.text), 1))
     from polymodal.base.progress import say
     from polymodal.runs.loading import load_for
@@ -88,7 +88,7 @@ def sample(system: Any, options: Generate) -> "tuple[list[Row], str]":
     return [Row(title=text, images=generated[text]) for text in options.text], how
 
 
-def check(options: Generate) -> None:
+def refuse_contradictions(options: Generate) -> None:
     """Refuse options that contradict each other."""
     from polymodal.base.errors import PolymodalError
 

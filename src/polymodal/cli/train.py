@@ -99,7 +99,7 @@ def parse(name: str, arguments: list[str]) -> tuple[Where, Any, Any]:
     from polymodal.runs.run_settings import read_settings
     from polymodal.training.training_config import Training
 
-    module = systems.named(name)
+    module = systems.system_named(name)
     file, arguments = taken("--config", "the name of a YAML file", arguments)
     settings = {**read_settings(Path(file), also=("run",)), "": file} if file else {}
     init = taken("--init", "a run directory", arguments)[0] or settings.get("init")

@@ -55,7 +55,7 @@ def check_size(size: int) -> None:
         )
 
 
-def check(file: BufferedIOBase, length: int) -> None:
+def check_header(file: BufferedIOBase, length: int) -> None:
     """Judge an image by its length and header alone."""
     _open(file, length)
 

@@ -72,7 +72,7 @@ class Record:
         """Whether another is of the same item, and the same is known of it."""
         if not isinstance(other, Record) or self.id != other.id:
             return False
-        return bool(contents.told(self.values) == contents.told(other.values))
+        return bool(contents.as_json(self.values) == contents.as_json(other.values))
 
     def __hash__(self) -> int:
         return hash(self.id)

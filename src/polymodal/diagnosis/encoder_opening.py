@@ -24,11 +24,11 @@ def opened(given: Any, splits: Mapping[str, Dataset] | Dataset, device: str) -> 
         return as_encoder(given, pixels(splits))
     if is_run(given):
         return as_encoder(learner(given, device), pixels(splits))
-    check(given)
+    check_encoder(given)
     return of_backbone(str(given), pixels(splits), usable(device))
 
 
-def check(given: Path | str) -> None:
+def check_encoder(given: Path | str) -> None:
     """Refuse what is not there, and a folder that holds neither a run nor a transformers model."""
     if is_run(given):
         return

@@ -56,7 +56,7 @@ class Statistics(nn.Module):
         whole, local = seen.whole, seen.local
         self.scales = moments(whole[..., None, None]), moments(local)
         self.scale, self.clip = how.hidden**0.5, how.clip
-        make = critics.named(how.critic)
+        make = critics.critic_named(how.critic)
         self.critic = make(summary=whole.shape[1], local=local.shape[1], hidden=how.hidden)
         self.to(whole.device)
 

@@ -28,7 +28,7 @@ def top1(
     scores: Float[Tensor, "n c"], labels: Int[Tensor, " n"], among: Bool[Tensor, " c"]
 ) -> float:
     """How often the class with the highest score, of those that may be named, is the right one."""
-    check(labels, among)
+    check_classes(labels, among)
     guess = scores.masked_fill(~among, -torch.inf).argmax(1)
     return per_class(guess == labels, labels)
 
@@ -42,7 +42,7 @@ def harmonic(a: float, b: float) -> float:
     return 2 * a * b / (a + b) if a + b else 0.0
 
 
-def check(labels: Int[Tensor, " n"], among: Bool[Tensor, " c"]) -> None:
+def check_classes(labels: Int[Tensor, " n"], among: Bool[Tensor, " c"]) -> None:
     """An image whose own class may not be named cannot be right."""
     lost = labels[~among[labels]]
     if len(lost):

@@ -91,7 +91,7 @@ def index_run(
         found = finished(out, records.side, settings, origin)
         if found:
             return brought_up_to_date(found, out, system, run)
-        index = make(system, records, settings, origin, out)
+        index = make_index(system, records, settings, origin, out)
     query = '"a text"' if records.side == "image" else "--image FILE"
     say(f"{len(index)} {items} are in {out}. Next: polymodal search {out} {query}")
     return index
@@ -155,11 +155,13 @@ def finished(out: Path, side: Side, settings: Settings, origin: Origin) -> Index
     if not isinstance(there.nearest, remote.Remote):
         return there
     with progress_bar("looking for missing vectors", len(there)) as advance:
-        found = remote.build(there.measure, there.embeddings, there.items, side, settings, advance)
+        found = remote.build_stored(
+            there.measure, there.embeddings, there.items, side, settings, advance
+        )
     return replace(there, nearest=found)
 
 
-def make(
+def make_index(
     system: Retrieval,
     records: Records,
     settings: Settings,

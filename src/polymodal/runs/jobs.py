@@ -116,7 +116,7 @@ def open_data(
 ) -> Mapping[str, Dataset]:
     """The splits of a dataset, joined to their features and regions if there are any; for a system that
     reads captions alone no world is drawn."""
-    alone = system is not None and getattr(systems.named(system), "CAPTIONS_ALONE", False)
+    alone = system is not None and getattr(systems.system_named(system), "CAPTIONS_ALONE", False)
     for what, folder in (("features", features), ("regions", regions)):
         if alone and folder:
             raise PolymodalError(f"{system} reads captions alone, not {what}. Leave out --{what}.")
@@ -136,7 +136,7 @@ def prepare(
     parts: Mapping[str, Path] | None,
 ) -> System:
     """A system at its start: seeded weights, then pretrained ones, then those of earlier runs."""
-    module = systems.named(name)
+    module = systems.system_named(name)
     learned = {**module.learn(model, train), "train": train.fingerprint}
     run.learn(learned)
     torch.manual_seed(training.seed)

@@ -52,7 +52,7 @@ def shipped_for(task: str) -> list[str]:
 def restored(run: Run, device: str) -> Any:
     """The system of a run with its best weights."""
     place = usable(device)
-    module = systems.named(run.config["system"])
+    module = systems.system_named(run.config["system"])
     config = from_settings(module.Config, run.config["model"], f"{run.folder}/config.yaml")
     system = built(module, config, run)
     run.restore(system)

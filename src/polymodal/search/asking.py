@@ -76,7 +76,7 @@ def similarity_of(system: Embedder) -> str:
     return str(system.protocol()["similarity"])
 
 
-def ask(
+def answer_query(
     system: Embedder,
     query: str | Sequence[str] | None = None,
     *,
@@ -112,13 +112,13 @@ def ask(
         raise PolymodalError(f"index is an index, or the folder of one, not {index!r}.")
     find = ask_pictures if query is None else ask_texts
     with nullcontext(index) if isinstance(index, Index) else open_index(index) as opened:
-        check(system, opened)
+        check_index(system, opened)
         wide = opened.tuned(probes=probes, effort=effort, oversample=oversample)
         found = find(system, asked, wide, k=k, where=where)
     return found if several else found[0]
 
 
-def check(system: Embedder, index: Index) -> None:
+def check_index(system: Embedder, index: Index) -> None:
     """Refuse an index of another similarity, dimension or model."""
     again = "Build the index again with this run, or search with the run that it was built with"
     name, dim = similarity_of(system), system.config.embed_dim

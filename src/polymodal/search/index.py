@@ -11,7 +11,7 @@ from torch import Tensor
 
 from polymodal.base.errors import PolymodalError, unknown
 from polymodal.maths.similarity import Embeddings, Lifting, measure, top_k
-from polymodal.maths.similarity.kinds import check
+from polymodal.maths.similarity.kinds import check_kind
 from polymodal.search import nearest, remote
 from polymodal.search.facing import SIDES, Side, asked_first, facing
 from polymodal.search.index_settings import EXACT, Settings
@@ -63,7 +63,7 @@ class Index:
     def __post_init__(self) -> None:
         if self.side not in SIDES:
             raise unknown("side", self.side, SIDES)
-        check(measure(self.measure), **{f"{self.side}s": self.embeddings})
+        check_kind(measure(self.measure), **{f"{self.side}s": self.embeddings})
         if len(self.embeddings) != len(self.items) or not len(self.items):
             raise PolymodalError(
                 "An index needs an embedding for each item, and one item at least; found "
@@ -284,7 +284,7 @@ def build(
         return replace(exact, settings=settings)
     found: Nearest | Remote
     if settings.store:
-        found = remote.build(measure, embeddings, items, side, settings, advance)
+        found = remote.build_stored(measure, embeddings, items, side, settings, advance)
     else:
-        found = nearest.build(measure, embeddings, side, settings, advance)
+        found = nearest.build_nearest(measure, embeddings, side, settings, advance)
     return replace(exact, settings=settings, nearest=found)

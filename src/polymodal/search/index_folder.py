@@ -26,7 +26,7 @@ from polymodal.search.items import Items
 from polymodal.search.lifts import QueryLift
 from polymodal.search.nearest import Nearest, engine
 from polymodal.search.origin import Origin
-from polymodal.search.remote import Remote, named
+from polymodal.search.remote import Remote, store_named
 from polymodal.search.sureness import Calibration
 from polymodal.search.tensors import (
     read_embeddings,
@@ -208,7 +208,9 @@ def read_nearest(
     lift = QueryLift(about["measure"], about["side"], frame, scales)
     widths = lift.widths(embeddings)
     if settings.store:
-        return Remote(lift, named(settings.store), items, about["collection"], widths, settings)
+        return Remote(
+            lift, store_named(settings.store), items, about["collection"], widths, settings
+        )
     parts = [engine().read_index(str(folder / name)) for name in faiss_files(about)]
     told = [(len(items), width) for width in widths]
     found = [(part.ntotal, part.d) for part in parts]

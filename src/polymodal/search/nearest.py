@@ -82,7 +82,7 @@ def parameters(settings: Settings, count: int, only: Filter | None, items: int) 
     return faiss.SearchParameters(sel=among)
 
 
-def build(
+def build_nearest(
     measure: str,
     embeddings: Embeddings,
     side: Side,

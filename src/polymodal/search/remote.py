@@ -29,7 +29,7 @@ COLLECTION = "polymodal"
 """The name of a collection, where the store does not give one."""
 
 
-def named(store: str) -> MilvusStore:
+def store_named(store: str) -> MilvusStore:
     """The store of a name such as milvus:vectors.db or milvus:http://localhost:19530#photos."""
     uri, _, collection = store.removeprefix("milvus:").partition("#")
     return MilvusStore(uri, collection or COLLECTION)
@@ -84,7 +84,7 @@ class Remote:
 
 def reach(store: str) -> None:
     """Connect to a store and disconnect, to learn early whether that is possible."""
-    with named(store) as found:
+    with store_named(store) as found:
         found.line.open()
 
 
@@ -95,7 +95,7 @@ def about(measure: str, embeddings: Embeddings, items: Items, side: Side) -> dic
     return {**told, "items": fingerprint(rows, [items.ids, items.metadata])}
 
 
-def build(
+def build_stored(
     measure: str,
     embeddings: Embeddings,
     items: Items,
@@ -116,7 +116,7 @@ def build(
     with ExitStack() as undone:
         found = Remote(
             lift=lift.queries,
-            store=undone.enter_context(named(settings.store or "")),
+            store=undone.enter_context(store_named(settings.store or "")),
             items=items,
             about=about(measure, embeddings, items, side),
             widths=lift.queries.widths(embeddings),

@@ -50,10 +50,10 @@ def summaries() -> dict[str, str]:
     }
 
 
-def named(name: str) -> Any:
+def system_named(name: str) -> Any:
     """The module of a system.
 
-    >>> named("vse").Config.__name__
+    >>> system_named("vse").Config.__name__
     'Config'
     """
     if name not in names():

@@ -24,7 +24,7 @@ def write_page(path: Path, index: Index, answers: Sequence[Answer]) -> None:
                 Hit(pictures.of(hit.metadata), hit.score, hit.captions, entropy=hit.entropy)
                 for hit in answer
             ),
-            note=told(answer),
+            note=answer_facts(answer),
             picture=asked_with(answer),
         )
         for answer in answers
@@ -44,7 +44,7 @@ def asked_with(answer: Answer) -> Any:
     return None
 
 
-def told(answer: Answer) -> str:
+def answer_facts(answer: Answer) -> str:
     """All that is said of an answer beside its hits."""
     parts = [str(answer.sureness)]
     if answer.entropy is not None:

@@ -93,11 +93,11 @@ def legend(answer: Grounded) -> Image.Image:
         white, letters = (255, 255, 255), font(LETTERS)
         pen.text((8, top + 10), str(place + 1), fill=white, font=font(13), anchor="mm")
         pen.text((26, top), phrase.text, fill=INK, font=letters)
-        pen.text((WIDTH, top), told(phrase), fill=FAINT, font=letters, anchor="ra")
+        pen.text((WIDTH, top), attention_words(phrase), fill=FAINT, font=letters, anchor="ra")
     return found
 
 
-def told(phrase: GroundedPhrase) -> str:
+def attention_words(phrase: GroundedPhrase) -> str:
     """How much a phrase attends to its box, and how spread its attention is."""
     return f"attention {phrase.attention[0]:.2f}, entropy {phrase.entropy:.1f}"
 
@@ -109,7 +109,7 @@ def write_grounding_page(
     sections = [
         Section(
             one.name or one.answer.caption,
-            f'<div class="scenes"><article class="scene">{drawn(one)}</article></div>'
+            f'<div class="scenes"><article class="scene">{grounded_markup(one)}</article></div>'
             f"{attention_table(one.answer)}",
             note=f"Attention is shared among {one.answer.regions} regions.",
         )
@@ -118,7 +118,7 @@ def write_grounding_page(
     write_report(path, title, lead, sections)
 
 
-def drawn(shown: GroundedPicture) -> str:
+def grounded_markup(shown: GroundedPicture) -> str:
     """The picture with its boxes and the caption beneath."""
     whole = stacked([boxed(shown), legend(shown.answer)], gap=GAP)
     return picture(np.asarray(whole), shown.answer.caption)

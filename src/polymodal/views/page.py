@@ -35,7 +35,9 @@ def page(title: str, lead: str, sections: Sequence[Section]) -> str:
         f'<li><a href="#{anchor}">{escape(section.heading)}</a></li>'
         for anchor, section in zip(anchors, sections, strict=True)
     ]
-    parts = [show(section, anchor) for anchor, section in zip(anchors, sections, strict=True)]
+    parts = [
+        section_markup(section, anchor) for anchor, section in zip(anchors, sections, strict=True)
+    ]
     contents = f'<nav aria-label="Contents"><ul>{"".join(links)}</ul></nav>' if parts else ""
     return f"""<!doctype html>
 <html lang="en">
@@ -62,7 +64,7 @@ def page(title: str, lead: str, sections: Sequence[Section]) -> str:
 """
 
 
-def show(section: Section, anchor: str) -> str:
+def section_markup(section: Section, anchor: str) -> str:
     """A section under its heading."""
     note = f'<p class="note">{escape(section.note)}</p>\n' if section.note else ""
     return (

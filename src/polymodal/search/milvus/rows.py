@@ -45,7 +45,7 @@ def fields(lifts: int) -> list[str]:
     return [f"lift{place}" for place in range(lifts)]
 
 
-def check(rows: Rows, seen: set[str]) -> None:
+def check_ids(rows: Rows, seen: set[str]) -> None:
     """Refuse an id that was seen before."""
     for id in rows.ids:
         if id in seen:

@@ -13,7 +13,7 @@ from polymodal.maths.similarity.lifting import Metric
 from polymodal.search.index_settings import EXACT, Settings
 from polymodal.search.milvus.connection import AnswerError, Connection, package
 from polymodal.search.milvus.filters import among, matching
-from polymodal.search.milvus.rows import Rows, check, fields, whole
+from polymodal.search.milvus.rows import Rows, check_ids, fields, whole
 
 FACTS = "polymodal"
 """The property of a collection that says what it was made with."""
@@ -114,7 +114,7 @@ class MilvusStore:
         done = 0
         for rows in batches:
             vectors = whole(rows.vectors, widths, rows.ids)
-            check(rows, seen)
+            check_ids(rows, seen)
             rows = Rows(ids=rows.ids, vectors=vectors, metadata=rows.metadata)
             for part in rows.parts(max(1, min(AT_ONCE, BYTES // (4 * sum(widths))))):
                 self._store(part, done, total)

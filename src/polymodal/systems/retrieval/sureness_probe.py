@@ -71,10 +71,10 @@ def claimed_and_observed(
     for name, size in zip(NAMES, sizes, strict=False):
         starts = range(0, max(len(test.images) - size, 0) + 1, size)
         ends = [(start, start + size) for start in starts]
-        told = [asked(index(*part), val, test.between(*part)) for part in ends]
+        told = [claims_of(index(*part), val, test.between(*part)) for part in ends]
         found |= gaps(name, size, told)
     some = Filter({}, torch.arange(sizes[-2]))
-    told = [asked(index(0, sizes[-1]), val, test.between(0, sizes[-2]), some)]
+    told = [claims_of(index(0, sizes[-1]), val, test.between(0, sizes[-2]), some)]
     return found | gaps("filtered", sizes[-2], told)
 
 
@@ -89,7 +89,7 @@ def numbered(name: str, split: Sized) -> list[str]:
     return [f"{name} {place}" for place in range(len(split))]
 
 
-def asked(index: Index, val: Part, test: Part, only: Filter | None = None) -> Claims:
+def claims_of(index: Index, val: Part, test: Part, only: Filter | None = None) -> Claims:
     """The claims of an index that is calibrated on one split and asked by another."""
     known = calibrate(index, *val[:3], split="validation", ids=val.ids)
     return claims(index, known, *test[:3], ids=test.ids, only=only)

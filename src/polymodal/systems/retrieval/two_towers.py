@@ -22,7 +22,7 @@ from polymodal.nn.augment import RandomCrop
 from polymodal.nn.image_encoders import Standardised
 from polymodal.nn.named_encoders import extractor, load_pretrained, own_projection
 from polymodal.nn.towers import Gaussians, Points, begin_as
-from polymodal.search.asking import ask, strange_words
+from polymodal.search.asking import answer_query, strange_words
 from polymodal.systems.retrieval.pair_loss import PairLoss, excess
 from polymodal.systems.retrieval.retrieval_scores import (
     calibration_errors,
@@ -233,8 +233,11 @@ class Retrieval(System):
         return {"similarity": name, "ties": "against the model", "fold": self.config.fold}
 
     def search(self, query: str | Sequence[str] | None = None, *, index: Any, **how: Any) -> Any:
-        """What fits a text, or `image=`, best of an index, and how sure that is: see `search.asking.ask`."""
-        return ask(self, query, index=index, **how)
+        """What fits a text, or `image=`, best of an index, and how sure that is.
+
+        Options are those of `search.asking.answer_query`.
+        """
+        return answer_query(self, query, index=index, **how)
 
 
 def together(mine: Embeddings) -> Embeddings:

@@ -28,11 +28,11 @@ from polymodal.systems.retrieval.image_parts import (
     EXAMPLES,
     MOST,
     Part,
-    asked,
     cut,
     image_pairs,
     object_parts,
     picture_of,
+    queried_images,
     text_pairs,
 )
 
@@ -41,7 +41,7 @@ from polymodal.systems.retrieval.image_parts import (
 def extent_of(system: Any, splits: Mapping[str, Dataset]) -> dict[str, float]:
     """Whether whole and part are told apart, from text and from images (001, §3.4; R5)."""
     test = splits["test"]
-    parts = [part for i in asked(test) for part in object_parts(test[i])]
+    parts = [part for i in queried_images(test) for part in object_parts(test[i])]
     if not parts:
         raise PolymodalError("No image has three objects to crop. Give scenes of more objects.")
     images = [system.encode_images([p.crop for p in parts]), whole_images(system, parts)]

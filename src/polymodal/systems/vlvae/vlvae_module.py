@@ -123,10 +123,10 @@ class VLVAE(Generation, Recordable):
         self.model.requires_grad_(False).eval().zero_grad()
 
     def joint_step(self, batch: SayingBatch) -> Outputs:
-        return shown(self.joint_loss(batch))
+        return step_output(self.joint_loss(batch))
 
     def density_step(self, batch: SayingBatch) -> Outputs:
-        return shown(self.density_loss(batch))
+        return step_output(self.density_loss(batch))
 
     def joint_loss(self, batch: SayingBatch) -> Float[Tensor, ""]:
         """Stage one: minus the weighted bound on log p(x, y) (004, eq. 1–2 and §5.3)."""
@@ -266,7 +266,7 @@ class VLVAE(Generation, Recordable):
         }
 
 
-def shown(loss: Float[Tensor, ""]) -> Outputs:
+def step_output(loss: Float[Tensor, ""]) -> Outputs:
     """A loss in the form that a training step returns."""
     return {"loss": loss, "shown": loss.detach()}
 

@@ -102,7 +102,7 @@ def fitted(
     seed: int = 0,
 ) -> Prototypes:
     """Prototypes fitted by cross-entropy to the classes that have images here."""
-    check(features, labels, attributes)
+    check_features(features, labels, attributes)
     steps = how.steps or best_steps(features, labels, attributes, how, seed)
     *_, net = islice(descent(features, labels, attributes, how, seed), steps)
     return net.requires_grad_(False).eval()
@@ -180,7 +180,7 @@ def ridge(
 ) -> Float[Tensor, "c d"]:
     """Prototypes of all classes by ridge regression from attributes to the mean feature of each
     class with images: argmin ‖A W − M‖² + weight ‖W‖², with M centred."""
-    check(features, labels, attributes)
+    check_features(features, labels, attributes)
     if not weight > 0:
         raise PolymodalError(f"The weight of a ridge must be above 0, not {weight}.")
     classes, own, counts = labels.unique(return_inverse=True, return_counts=True)
@@ -221,7 +221,7 @@ def cosines_about(
     return cosines(features - middle, prototypes - middle)
 
 
-def check(
+def check_features(
     features: Float[Tensor, "n d"], labels: Int[Tensor, " n"], attributes: Float[Tensor, "c a"]
 ) -> None:
     """Refuse a single class, and numbers that are not finite."""

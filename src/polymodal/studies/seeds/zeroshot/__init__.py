@@ -33,7 +33,7 @@ from polymodal.studies.seeds.zeroshot.zeroshot_recipes import (
     OURS,
     RECONSTRUCTING,
     TOLD_CLASSES,
-    drawn,
+    drawn_rows,
     row,
     small,
 )
@@ -119,7 +119,7 @@ TABLE = tuple(
     for local in losses
 )
 BASIC = [row for row in TABLE if row.model.encoder == "basic"]
-DRAWN_TABLE, SMALL_TABLE = drawn(BASIC), small(BASIC)
+DRAWN_TABLE, SMALL_TABLE = drawn_rows(BASIC), small(BASIC)
 LOCALLY = tuple(
     row(block, "alex", model)
     for block, models in (("strong", MODELS), ("as-written", ALEX))
@@ -223,7 +223,7 @@ STUDIES = {
         about="classes from AlexNet's local features: averaged representations or predictions (Table A.3)",
         scales=scales(
             LOCALLY,
-            drawn=drawn(LOCALLY),
+            drawn=drawn_rows(LOCALLY),
             small=small(LOCALLY),
             size=128,  # of smaller images each position sees all, so that there is nothing to average
         ),
@@ -252,7 +252,7 @@ STUDIES = {
         about="heatmaps of pointwise mutual information between images (Fig. 4.4)",
         scales=scales(
             WITH_HEATMAPS,
-            drawn=drawn(WITH_HEATMAPS),
+            drawn=drawn_rows(WITH_HEATMAPS),
             small=small(WITH_HEATMAPS),
             quick_probe=partial(heatmaps, how=QUICK_MEASURED),
         ),

@@ -12,7 +12,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from polymodal.data.image_texts import SayingBatch, Sayings
 from polymodal.data.records import Dataset
 from polymodal.metrics.correctness import bag_correctness
-from polymodal.nn.word_readers import BagReader, said
+from polymodal.nn.word_readers import BagReader, words_said
 from polymodal.systems.vlvae.judge.judge_module import BLOCK, Judge
 from polymodal.training.recording import Outputs
 
@@ -31,7 +31,7 @@ class BagJudge(Judge):
     def step(self, batch: SayingBatch) -> Outputs:
         """Binary cross-entropy of each word for each image; the blank, which comes first, is
         excluded."""
-        truth = said(batch.texts, len(self.words))[:, 1:]
+        truth = words_said(batch.texts, len(self.words))[:, 1:]
         logits = self.reader(batch.images)[:, 1:]
         loss = binary_cross_entropy_with_logits(logits, truth.float())
         return {"loss": loss, "shown": loss.detach()}
@@ -55,7 +55,7 @@ class BagJudge(Judge):
         found, truth, texts = [], [], []
         for batch in batches:
             found.append(self.probabilities(batch.images).cpu())
-            truth.append(said(batch.texts, len(self.words)).cpu())
+            truth.append(words_said(batch.texts, len(self.words)).cpu())
             texts.append(batch.texts[:, 0].cpu())
         likely, there = torch.cat(found), torch.cat(truth)
         right = ((likely > 0.5) == there).double()
