@@ -27,8 +27,8 @@ class Seen(Sayings):
     def __init__(self, dataset: Dataset, words: Words) -> None:
         super().__init__(dataset, words)
         if "places" in dataset.columns:
-            found = torch.from_numpy(dataset.columns["places"].batch(range(len(dataset))))
+            places = torch.from_numpy(dataset.columns["places"].batch(range(len(dataset))))
         else:
-            found = torch.zeros(*self.texts.shape[:2], 0, 2)
-        self.places: Float[Tensor, "n k o 2"] = found
-        self.fields["places"] = Held(found)
+            places = torch.zeros(*self.texts.shape[:2], 0, 2)
+        self.places: Float[Tensor, "n k o 2"] = places
+        self.fields["places"] = Held(places)

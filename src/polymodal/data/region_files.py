@@ -88,6 +88,6 @@ def open_regions(folder: Path, splits: Mapping[str, Dataset]) -> dict[str, Datas
         boxes = FOLDER.array(folder / f"{name}-boxes.npy", (n, r, 4), "float32", hashes)
         path = folder / f"{name}-features.npy"
         vectors = FOLDER.array(path, (n, r, d), manifest["dtype"], hashes)
-        told = {"encoder": manifest["encoder"], "statistics": statistics}
-        opened[name] = joined(split, boxes, RegionFeatures(vectors, **told))
+        facts = {"encoder": manifest["encoder"], "statistics": statistics}
+        opened[name] = joined(split, boxes, RegionFeatures(vectors, **facts))
     return opened

@@ -25,5 +25,5 @@ def of_backbone(source: str, pixels: int, device: torch.device) -> Encoder:
     maps = with_maps(model, size)
     if isinstance(maps, Convolutional):
         return of_module(maps, **scaling)
-    found = of_module(maps, **scaling, window=cell(size, maps.side))
-    return replace(found, sight="its patch, by convention")
+    encoder = of_module(maps, **scaling, window=cell(size, maps.side))
+    return replace(encoder, sight="its patch, by convention")

@@ -62,8 +62,8 @@ def of_learner(learner: Learner) -> Encoder:
     learner.eval()
 
     def look(images: UInt8[Tensor, "b 3 h w"]) -> Looked:
-        found = learner.see(images)
-        return Looked(found.whole.float(), found.local.float())
+        features = learner.see(images)
+        return Looked(features.whole.float(), features.local.float())
 
     return Encoder(
         look=look,

@@ -191,9 +191,9 @@ def conclude(
     for symptom in metrics["symptoms"]:
         say(symptom)
     chosen = metrics["selected"]
-    told = "" if final else f": {system.monitor} {chosen[system.monitor]:.1f} on val"
+    score = "" if final else f": {system.monitor} {chosen[system.monitor]:.1f} on val"
     say(
-        f"{kept.capitalize()} at step {chosen['step']:.0f}{told}. "
+        f"{kept.capitalize()} at step {chosen['step']:.0f}{score}. "
         f"All scores are in {run.folder}/card.md. Next: polymodal evaluate {run.folder}"
     )
     return metrics
@@ -208,8 +208,8 @@ def held_out(splits: Mapping[str, Dataset], final: bool) -> dict[str, Dataset]:
 def evaluated(system: System, splits: Mapping[str, Dataset]) -> dict[str, Scores]:
     """All scores of every split, without compiling for sizes that training did not see."""
     with torch.compiler.set_stance("force_eager"):
-        found = {name: system.evaluate(dataset) for name, dataset in splits.items()}
-    return system.joined(found)
+        scores = {name: system.evaluate(dataset) for name, dataset in splits.items()}
+    return system.joined(scores)
 
 
 def best_point(curves: list[Scores], system: System) -> Scores:
@@ -276,11 +276,11 @@ def protocol(
 def counted(split: Dataset) -> dict[str, Any]:
     """How many images and captions a split has, or items and how many lack a modality, and its hash."""
     columns = split.columns
-    found: dict[str, Any] = {"images" if "image" in columns else "items": len(split)}
+    counts: dict[str, Any] = {"images" if "image" in columns else "items": len(split)}
     if "captions" in columns:
-        found["captions"] = sum(len(split.captions(i)) for i in range(len(split)))
+        counts["captions"] = sum(len(split.captions(i)) for i in range(len(split)))
     missing = {n: int((~c.present).sum()) for n, c in columns.items() if c.present is not None}
-    return found | ({"missing": missing} if missing else {}) | {"hash": split.fingerprint}
+    return counts | ({"missing": missing} if missing else {}) | {"hash": split.fingerprint}
 
 
 def command_line() -> str:

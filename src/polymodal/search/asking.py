@@ -61,13 +61,16 @@ def identity(system: Embedder) -> str:
     reader = {
         part.name: getattr(system.reader, part.name) for part in fields(system.reader) if part.init
     }
-    told = {"reader": reader, "size": system.size, "made_by": system.made_by}
-    told |= {"config": to_settings(system.config)}
+    settings = {"reader": reader, "size": system.size, "made_by": system.made_by}
+    settings |= {"config": to_settings(system.config)}
     weights = system.state_dict()
-    state = [told, *((name, own.data_ptr(), own._version) for name, own in weights.items())]
+    state = [
+        settings,
+        *((name, tensor.data_ptr(), tensor._version) for name, tensor in weights.items()),
+    ]
     seen = HASHED.get(system)
     if seen is None or seen.state != state:
-        seen = HASHED[system] = Hashed(state, weights, fingerprint(weights, told))
+        seen = HASHED[system] = Hashed(state, weights, fingerprint(weights, settings))
     return seen.hash
 
 
@@ -114,8 +117,8 @@ def answer_query(
     with nullcontext(index) if isinstance(index, Index) else open_index(index) as opened:
         check_index(system, opened)
         wide = opened.tuned(probes=probes, effort=effort, oversample=oversample)
-        found = find(system, asked, wide, k=k, where=where)
-    return found if several else found[0]
+        results = find(system, asked, wide, k=k, where=where)
+    return results if several else results[0]
 
 
 def check_index(system: Embedder, index: Index) -> None:
@@ -141,8 +144,8 @@ def check_index(system: Embedder, index: Index) -> None:
 def ask_texts(system: Embedder, texts: list[str], index: Index, **how: Any) -> list[Answer]:
     """Ask with texts; words that the model has never seen are named."""
     strange = [strange_words(system.reader, text) for text in texts]
-    found = answers(index, system.encode_texts(texts), texts, side="caption", **how)
-    return [replace(answer, unknown=words) for answer, words in zip(found, strange, strict=True)]
+    results = answers(index, system.encode_texts(texts), texts, side="caption", **how)
+    return [replace(answer, unknown=words) for answer, words in zip(results, strange, strict=True)]
 
 
 def strange_words(reader: Any, text: str) -> tuple[str, ...]:

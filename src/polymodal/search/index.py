@@ -133,7 +133,9 @@ class Index:
             self.search_some(queries[start : start + QUERIES], k, only)
             for start in range(0, max(len(queries), 1), QUERIES)
         ]
-        return torch.cat([scores for scores, _ in parts]), torch.cat([found for _, found in parts])
+        return torch.cat([scores for scores, _ in parts]), torch.cat(
+            [places for _, places in parts]
+        )
 
     def tuned(
         self,
@@ -148,8 +150,8 @@ class Index:
         if not chosen:
             return self
         settings = replace(self.settings, **chosen)
-        found = self.nearest and replace(self.nearest, settings=settings)
-        return replace(self, settings=settings, nearest=found)
+        nearest = self.nearest and replace(self.nearest, settings=settings)
+        return replace(self, settings=settings, nearest=nearest)
 
     def searched(self, only: Filter | None) -> int:
         """How many items a search is among."""
@@ -195,11 +197,11 @@ class Index:
         if places.shape[1] < k:  # Milvus gives no more
             return self.search_all(queries, k, only)
         scores, best = self.score(queries, places).topk(k)
-        found = places.gather(1, best)
-        short = (found < 0).any(1)  # lists or graph have led to too few
+        best_places = places.gather(1, best)
+        short = (best_places < 0).any(1)  # lists or graph have led to too few
         if short.any():
-            scores[short], found[short] = self.search_all(queries[short], k, only)
-        return scores, found
+            scores[short], best_places[short] = self.search_all(queries[short], k, only)
+        return scores, best_places
 
     def search_all(self, queries: Embeddings, k: int, only: Filter | None) -> Found:
         """The best of all items that may be found, each scored, by blocks."""
@@ -282,9 +284,9 @@ def build(
     )
     if not settings.lifted:
         return replace(exact, settings=settings)
-    found: Nearest | Remote
+    candidates: Nearest | Remote
     if settings.store:
-        found = remote.build_stored(measure, embeddings, items, side, settings, advance)
+        candidates = remote.build_stored(measure, embeddings, items, side, settings, advance)
     else:
-        found = nearest.build_nearest(measure, embeddings, side, settings, advance)
-    return replace(exact, settings=settings, nearest=found)
+        candidates = nearest.build_nearest(measure, embeddings, side, settings, advance)
+    return replace(exact, settings=settings, nearest=candidates)

@@ -130,9 +130,9 @@ def programs() -> dict[str, str]:
 def ask_queries(run: Path, small: Dataset, large: Dataset) -> list[QueryResult]:
     """Answer the three queries from an index of the test split, and say how many answers are right."""
     index_run(run, run / "index")
-    found = load(run).search([query.text for query in QUERIES], index=run / "index", k=5)
+    answers = load(run).search([query.text for query in QUERIES], index=run / "index", k=5)
     shown = []
-    for query, answer in zip(QUERIES, found, strict=True):
+    for query, answer in zip(QUERIES, answers, strict=True):
         records = [large[hit.metadata["record"]] for hit in answer]
         hits = tuple(
             Hit(record.image, hit.score, hit.captions, query.fits(record), hit.entropy)
@@ -170,8 +170,8 @@ def write_demo_report(
     """The page: scores, curves, queries and how sure they are, scenes, and how it was made."""
     facts = {name: metrics[name] for name in ("command", "hardware", "versions", "protocol")}
     scores = {
-        split: {name: value for name, value in found.items() if name in RETRIEVAL}
-        for split, found in metrics["scores"].items()
+        split: {name: value for name, value in metrics_of_split.items() if name in RETRIEVAL}
+        for split, metrics_of_split in metrics["scores"].items()
     }
     write_report(
         path,

@@ -66,8 +66,8 @@ class Pictures:
             features=Path(origin.features) if origin.features else None,
             skip_bad=origin.skip_bad,
         )
-        for name, told in origin.splits.items():
-            if name not in self.splits or self.splits[name].fingerprint != told:
+        for name, fingerprint in origin.splits.items():
+            if name not in self.splits or self.splits[name].fingerprint != fingerprint:
                 raise PolymodalError(
                     f"The split {name!r} of {origin.data} is not what it was when it was indexed, so "
                     "pictures might be those of others. Bring it back, or index it again."

@@ -83,8 +83,8 @@ def boxed(shown: GroundedPicture) -> Image.Image:
 def legend(answer: Grounded) -> Image.Image:
     """The caption, and a line a phrase: its number and colour, its text, and how much it attends."""
     caption = wrap(answer.caption, WIDTH, LETTERS)
-    found = Image.new("RGB", (WIDTH, LEAD * (len(caption) + len(answer)) + 6), PAPER)
-    pen = ImageDraw.Draw(found)
+    image = Image.new("RGB", (WIDTH, LEAD * (len(caption) + len(answer)) + 6), PAPER)
+    pen = ImageDraw.Draw(image)
     for line, text in enumerate(caption):
         pen.text((0, LEAD * line), text, fill=INK, font=font(LETTERS))
     for place, phrase in enumerate(answer):
@@ -94,7 +94,7 @@ def legend(answer: Grounded) -> Image.Image:
         pen.text((8, top + 10), str(place + 1), fill=white, font=font(13), anchor="mm")
         pen.text((26, top), phrase.text, fill=INK, font=letters)
         pen.text((WIDTH, top), attention_words(phrase), fill=FAINT, font=letters, anchor="ra")
-    return found
+    return image
 
 
 def attention_words(phrase: GroundedPhrase) -> str:

@@ -79,11 +79,11 @@ def name_anchors(headings: Sequence[str]) -> list[str]:
     >>> name_anchors(["What it finds", "What it finds", "?"])
     ['what-it-finds', 'what-it-finds-2', 'section']
     """
-    found: list[str] = []
+    anchors: list[str] = []
     for heading in headings:
         stem = re.sub("[^a-z0-9]+", "-", heading.lower()).strip("-") or "section"
         name, again = stem, 2
-        while name in found:
+        while name in anchors:
             name, again = f"{stem}-{again}", again + 1
-        found.append(name)
-    return found
+        anchors.append(name)
+    return anchors

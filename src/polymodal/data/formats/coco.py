@@ -46,15 +46,15 @@ def images_of(
     content: dict[str, Any], path: str, **more: type
 ) -> Generator[Flaw, None, list[Told]]:
     """The images of a file, and a flaw for each that lacks a key."""
-    found = []
+    images = []
     for position, image in enumerate(content["images"]):
         where = f"{path}: images[{position}]"
         reason = lack(image, id=(int, str), file_name=str, **more)
         if reason is None:
-            found.append(Told(f"{where} (id {image['id']})", image))
+            images.append(Told(f"{where} (id {image['id']})", image))
         else:
             yield Flaw("malformed entry", where, f"{reason} Mend the entry.")
-    return found
+    return images
 
 
 def annotations_of(
@@ -65,7 +65,7 @@ def annotations_of(
     **kinds: type | tuple[type, ...],
 ) -> Generator[Flaw, None, dict[int | str, list[Told]]]:
     """The annotations of each image, and a flaw for each that lacks a key or an image."""
-    found: dict[int | str, list[Told]] = defaultdict(list)
+    by_image: dict[int | str, list[Told]] = defaultdict(list)
     known = {image.values["id"] for image in images}
     for position, annotation in enumerate(content["annotations"]):
         where = f"{path}: annotations[{position}]"
@@ -76,5 +76,5 @@ def annotations_of(
             reason = f"no image has the id {annotation['image_id']}"
             yield Flaw(f"{what} without image", where, f"{reason}. Add the image, or remove this.")
         else:
-            found[annotation["image_id"]].append(Told(where, annotation))
-    return found
+            by_image[annotation["image_id"]].append(Told(where, annotation))
+    return by_image

@@ -58,21 +58,21 @@ def _file(source: Source, name: str) -> Iterator[Located | Flaw]:
                 regions.append(region)
             else:
                 yield Flaw(region[0], box.where, region[1])
-        own = entry(name, image, captions.get(image.values["id"], ()), wordless=True)
-        yield Located(own, tuple(map(Caption, own.captions)), tuple(regions), width, height)
+        item = entry(name, image, captions.get(image.values["id"], ()), wordless=True)
+        yield Located(item, tuple(map(Caption, item.captions)), tuple(regions), width, height)
 
 
 def _labels(content: dict[str, Any], path: str) -> Generator[Flaw, None, dict[int, str]]:
     """The name of each category."""
-    found = {}
+    labels = {}
     for position, category in enumerate(content["categories"]):
         reason = lack(category, id=int, name=str)
         if reason is None:
-            found[category["id"]] = category["name"]
+            labels[category["id"]] = category["name"]
         else:
             where = f"{path}: categories[{position}]"
             yield Flaw("malformed entry", where, f"{reason} Mend the entry.")
-    return found
+    return labels
 
 
 def _region(

@@ -94,9 +94,9 @@ class Lifting:
             terms = (self.caption if place else self.image)(full(embeddings), frame)
             return tuple(widened(term, place) for term in terms)
 
-    def read(self, *found: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    def read(self, *products: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
         """Scores of what an index found: an inner product for each lift, or squared L2 distances."""
-        best = reduce(torch.maximum, found)  # of several there are only inner products
+        best = reduce(torch.maximum, products)  # of several there are only inner products
         return self.settle(-0.5 * best if self.euclidean else best.clone())
 
 

@@ -53,9 +53,11 @@ class VLVAE(Generation, Recordable):
 
     def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
         """Load the joint model of another run, and those densities that it has."""
-        own = self.state_dict()
-        known = {k: v for k, v in weights.items() if k in own and own[k].shape == v.shape}
-        lost = {k for k in own if k.startswith("model.")} - known.keys()
+        parameters = self.state_dict()
+        known = {
+            k: v for k, v in weights.items() if k in parameters and parameters[k].shape == v.shape
+        }
+        lost = {k for k in parameters if k.startswith("model.")} - known.keys()
         if lost or Words.from_json(learned["words"]) != self.words:
             raise PolymodalError(
                 "--init names a run with other words or another shape of model"
@@ -242,19 +244,19 @@ class VLVAE(Generation, Recordable):
 
     def symptoms(self, scores: dict[str, float]) -> list[str]:
         """Warnings about a KL that is too small or too large."""
-        found = []
+        symptoms = []
         if scores["kl"] < 1:
-            found.append(
+            symptoms.append(
                 f"The latent variable has almost no information (KL {scores['kl']:.2f} nats): images "
                 "and texts do not depend on it. Try a longer --warmup, --free-bits 0.1, or larger "
                 "--image-weight and --text-weight."
             )
         if scores["kl"] > 2 * self.config.latent:
-            found.append(
+            symptoms.append(
                 f"The latent variable holds {scores['kl']:.0f} nats in {self.config.latent} "
                 "dimensions, which is hard for flows to model. Try a smaller --image-weight."
             )
-        return found
+        return symptoms
 
     def protocol(self) -> dict[str, Any]:
         config = self.config

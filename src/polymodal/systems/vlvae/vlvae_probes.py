@@ -30,8 +30,14 @@ def text_scores(
         varied = variety(system, judge, texts[:VARIED], by)
     scores = judge.correctness(pictures, texts)
     bounds = system.evaluate(held_out)
-    found = under(by, bounds, "log_px_y")
-    return {**scores, **varied, **found, "kl": bounds["kl"], **judge_accuracy(judge, held_out)}
+    bound_scores = under(by, bounds, "log_px_y")
+    return {
+        **scores,
+        **varied,
+        **bound_scores,
+        "kl": bounds["kl"],
+        **judge_accuracy(judge, held_out),
+    }
 
 
 @torch.no_grad()
@@ -46,12 +52,12 @@ def prior_scores(
         texts, _ = system.said(z, generator=torch.Generator(system.device).manual_seed(0))
         pictures = system.imagined(z)
     bounds = system.evaluate(held_out)
-    found = under(prior, bounds, "log_px", "log_py") | own_bound(prior, bounds)
+    scores = under(prior, bounds, "log_px", "log_py") | own_bound(prior, bounds)
     spread = mean(100 * picture_distance(pictures[None, :1000])).named("diversity")
     return {
         **judge.correctness(pictures, texts),
         **spread,
-        **found,
+        **scores,
         **judge_accuracy(judge, held_out),
     }
 
@@ -65,8 +71,8 @@ def under(density: str, bounds: Mapping[str, float], *names: str) -> dict[str, f
 def own_bound(prior: str, bounds: Mapping[str, float]) -> dict[str, float]:
     """log p(y) with the posterior that was trained for a prior: q_true for N(0, I), q_agg for the
     aggregate."""
-    found = under({"normal": "true"}.get(prior, prior), bounds, "log_py")
-    return {name.replace("log_py", "log_py_own"): value for name, value in found.items()}
+    scores = under({"normal": "true"}.get(prior, prior), bounds, "log_py")
+    return {name.replace("log_py", "log_py_own"): value for name, value in scores.items()}
 
 
 def variety(
@@ -87,5 +93,5 @@ def variety(
 
 def judge_accuracy(judge: Any, held_out: Dataset) -> dict[str, float]:
     """The judge's accuracy on real images, which limits the reliability of its scores."""
-    found = judge.evaluate(held_out).items()
-    return {f"judge_{name}": value for name, value in found if "accuracy" in name}
+    scores = judge.evaluate(held_out).items()
+    return {f"judge_{name}": value for name, value in scores if "accuracy" in name}

@@ -160,8 +160,8 @@ def _numbers(number: int, stream: int) -> Float64[np.ndarray, " g"]:
     """A random number a group."""
     from polymodal.data.drawn.kernel.randomness import uniforms
 
-    found: np.ndarray = uniforms(ROOT, number, stream, len(GROUPS))
-    return found
+    numbers: np.ndarray = uniforms(ROOT, number, stream, len(GROUPS))
+    return numbers
 
 
 def _names(usual: Int64[np.ndarray, "c g"]) -> tuple[str, ...]:
@@ -172,8 +172,8 @@ def _names(usual: Int64[np.ndarray, "c g"]) -> tuple[str, ...]:
         shared = (usual[KIN * genus : KIN * (genus + 1)] == codes).sum(0)
         order = sorted(range(len(GROUPS)), key=lambda g: (shared[g], (g + 5 * k) % len(GROUPS)))
         words = [(group, GROUPS[group][code]) for group, code in zip(GROUPS, codes, strict=True)]
-        found = (f"{_epithet(*words[g])} {list(GENERA)[genus]}".strip() for g in order)
-        names.append(next(name for name in found if " " in name and name not in names))
+        candidates = (f"{_epithet(*words[g])} {list(GENERA)[genus]}".strip() for g in order)
+        names.append(next(name for name in candidates if " " in name and name not in names))
     return tuple(names)
 
 

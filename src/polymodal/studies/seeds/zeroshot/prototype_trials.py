@@ -47,10 +47,10 @@ def prototype_trials(system: Any, splits: Mapping[str, Dataset]) -> dict[str, fl
         for step, net in enumerate(islice(nets, max(STEPS)), start=1):
             if step in STEPS:
                 with torch.no_grad():
-                    found = net.scores(features, attributes)
-                scores[f"{name}_{step}"] = top1(found, labels, here)
+                    cosines = net.scores(features, attributes)
+                scores[f"{name}_{step}"] = top1(cosines, labels, here)
     for views, (seen, classes) in fitted_to.items():
         for weight in RIDGES:
-            found = cosines_about(features, ridge(seen, classes, attributes, weight), known)
-            scores[f"ridge_{weight:g}{'_views' if views else ''}"] = top1(found, labels, here)
+            cosines = cosines_about(features, ridge(seen, classes, attributes, weight), known)
+            scores[f"ridge_{weight:g}{'_views' if views else ''}"] = top1(cosines, labels, here)
     return scores

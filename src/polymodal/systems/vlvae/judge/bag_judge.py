@@ -46,24 +46,24 @@ class BagJudge(Judge):
     def probabilities(self, pictures: Shaped[Tensor, "b 3 h w"]) -> Float[Tensor, "b v"]:
         """The probability of each word for each image."""
         self.eval()
-        found = [self.reader(some.to(self.device)) for some in pictures.split(BLOCK)]
-        return torch.cat(found).sigmoid()
+        blocks = [self.reader(some.to(self.device)) for some in pictures.split(BLOCK)]
+        return torch.cat(blocks).sigmoid()
 
     def scores(self, batches: Iterator[SayingBatch]) -> dict[str, float]:
         """Balanced accuracies, the mean over images with and without a word, since most words are
         rare; and the correctness of the texts themselves."""
-        found, truth, texts = [], [], []
+        predicted, truth, texts = [], [], []
         for batch in batches:
-            found.append(self.probabilities(batch.images).cpu())
+            predicted.append(self.probabilities(batch.images).cpu())
             truth.append(words_said(batch.texts, len(self.words)).cpu())
             texts.append(batch.texts[:, 0].cpu())
-        likely, there = torch.cat(found), torch.cat(truth)
+        likely, there = torch.cat(predicted), torch.cat(truth)
         right = ((likely > 0.5) == there).double()
         scores: dict[str, float] = {}
         for number, word in enumerate(self.words.words[1:], 1):
-            own = there[:, number]
-            if own.any() and not own.all():  # else there is nothing to tell apart
-                both = right[own, number].mean() + right[~own, number].mean()
+            says = there[:, number]
+            if says.any() and not says.all():  # else there is nothing to tell apart
+                both = right[says, number].mean() + right[~says, number].mean()
                 scores[f"accuracy_{word}"] = 50 * both.item()
         scores["least_accuracy"] = min(scores.values(), default=0.0)
         return scores | bag_correctness(torch.cat(texts), likely, blank=0)

@@ -55,10 +55,10 @@ class Judge(Recordable):
 
     def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
         """Load another judge's weights."""
-        own, other = (
+        words, other = (
             {k: v.shape for k, v in some.items()} for some in (self.state_dict(), weights)
         )
-        if own != other or Words.from_json(learned["words"]) != self.words:
+        if words != other or Words.from_json(learned["words"]) != self.words:
             raise PolymodalError(
                 "--init names a judge of other words or of another shape: start from a run on the "
                 "same data, with the same model settings."
