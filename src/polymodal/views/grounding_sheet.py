@@ -1,6 +1,5 @@
 """Captions grounded in pictures: a box in the colour of each phrase, as a PNG and as a page."""
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from polymodal.systems.grounding.grounded import Grounded, GroundedPhrase
 from polymodal.views.lettering import FAINT, INK, PAPER, font, wrap
 from polymodal.views.markup import escape, number, picture
 from polymodal.views.page import Section, write_report
-from polymodal.views.picture_sheet import stacked
+from polymodal.views.picture_sheet import sheet_of, stacked
 
 Colour = tuple[int, int, int]
 
@@ -48,12 +47,7 @@ class GroundedPicture:
 def grounding_sheet(shown: Sequence[GroundedPicture]) -> bytes:
     """A PNG: each picture with its boxes, and its phrases beneath."""
     parts = [stacked([boxed(one), legend(one.answer)], gap=GAP) for one in shown]
-    whole = stacked(parts, gap=2 * MARGIN)
-    sheet = Image.new("RGB", (whole.width + 2 * MARGIN, whole.height + 2 * MARGIN), PAPER)
-    sheet.paste(whole, (MARGIN, MARGIN))
-    content = io.BytesIO()
-    sheet.save(content, "PNG")
-    return content.getvalue()
+    return sheet_of(parts, gap=2 * MARGIN, margin=MARGIN)
 
 
 def colour_of(place: int) -> Colour:

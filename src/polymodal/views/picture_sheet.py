@@ -39,8 +39,13 @@ def sheet(rows: Sequence[Row], foot: str = "") -> bytes:
     blocks = [block(row, width, columns) for row in rows]
     if foot:
         blocks.append(lines(foot, width, SMALL, FAINT))
-    page = ImageOps.expand(stacked(blocks, gap=MARGIN), MARGIN, PAPER)
+    return sheet_of(blocks, gap=MARGIN, margin=MARGIN)
+
+
+def sheet_of(parts: Sequence[Image.Image], *, gap: int, margin: int) -> bytes:
+    """A PNG of some parts, one below the other, with a margin about them."""
     content = io.BytesIO()
+    page = ImageOps.expand(stacked(parts, gap), margin, PAPER)
     page.save(content, "PNG", optimize=True)
     return content.getvalue()
 
