@@ -1,6 +1,7 @@
 """How well classes are recognised that were never seen (Xian et al., 2017): accuracies in percent.
 
-Each class counts alike, however many images it has.
+Each class that has images counts alike, however many they are. (torchmetrics' macro average also counts
+classes that have none, as wrong, once one of them is named.)
 """
 
 import torch
