@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, UseAppendAction, arg
 
 from polymodal.cli import Device, parse_options
 
 if TYPE_CHECKING:
+    from polymodal.systems.vlvae.vlvae_module import VLVAE
     from polymodal.views.picture_sheet import Row
 
 HELP = """\
@@ -73,7 +74,7 @@ def main(arguments: list[str]) -> None:
         say(f"Next: --seed {seed + 1} for others, --out pictures/ for each in a file.")
 
 
-def sample(system: Any, options: Generate) -> "tuple[list[Row], str]":
+def sample(system: "VLVAE", options: Generate) -> "tuple[list[Row], str]":
     """The rows of a sheet, and how z was sampled."""
     from polymodal.views.picture_sheet import Row
 

@@ -38,6 +38,7 @@ from polymodal.studies.seeds.zeroshot.zeroshot_recipes import (
     small,
 )
 from polymodal.studies.study import Measuring, Paper, Probe, Recipe, Scale, Study
+from polymodal.systems.zeroshot.learner import Learner
 from polymodal.systems.zeroshot.place_predictions import local_scores
 from polymodal.training.training_config import Training
 
@@ -158,14 +159,14 @@ SMALL_PLATEAU = tuple(
 
 
 def with_accuracy(
-    system: Any, splits: Mapping[str, Dataset], *, measure: Any, how: Settings
+    system: Learner, splits: Mapping[str, Dataset], *, measure: Any, how: Settings
 ) -> dict[str, float]:
     """What is measured of a row, with the accuracy that it is compared with."""
     accuracy = system.evaluate(splits["test"])["zsl_top1"]
     return {"zsl_top1": accuracy, **measure(system, splits, how)}
 
 
-def tre_of_both(system: Any, splits: Mapping[str, Dataset], how: Settings) -> dict[str, float]:
+def tre_of_both(system: Learner, splits: Mapping[str, Dataset], how: Settings) -> dict[str, float]:
     """Of unseen classes, and of other images of the seen ones: the thesis does not say of which (A.8)."""
     unseen = examine(system, splits, "tre", how)
     other = examine(system, splits, "tre", replace(how, test="test_seen"))
