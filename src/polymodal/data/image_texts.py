@@ -19,17 +19,17 @@ from polymodal.data.records import Dataset
 
 
 @dataclass(frozen=True)
-class SayingBatch(Batch):
+class ImageTextBatch(Batch):
     """b images and the numbers of the words of all k texts of each."""
 
     images: UInt8[Tensor, "b 3 h w"]
     texts: Int64[Tensor, "b k t"]
 
 
-class Sayings(ColumnExamples):
+class ImageTexts(ColumnExamples):
     """All images of a split with their texts."""
 
-    kind: type[SayingBatch] = SayingBatch
+    kind: type[ImageTextBatch] = ImageTextBatch
 
     def __init__(self, dataset: Dataset, words: Words) -> None:
         pictures = field_of(pictures_alone(dataset), "image", "Learning from pictures")

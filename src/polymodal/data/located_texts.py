@@ -1,4 +1,4 @@
-"""Sayings with where the objects of each text are seen: what a judge learns from."""
+"""Texts of images with the places of the objects that each names: what a judge learns from."""
 
 from dataclasses import dataclass
 
@@ -8,21 +8,21 @@ from torch import Tensor
 
 from polymodal.data.batches import Held
 from polymodal.data.fixed_words import Words
-from polymodal.data.image_texts import SayingBatch, Sayings
+from polymodal.data.image_texts import ImageTextBatch, ImageTexts
 from polymodal.data.records import Dataset
 
 
 @dataclass(frozen=True)
-class SeenBatch(SayingBatch):
+class LocatedTextBatch(ImageTextBatch):
     """b images, their k texts, and the places of each text's o objects: none where nobody knows them."""
 
     places: Float[Tensor, "b k o 2"]
 
 
-class Seen(Sayings):
+class LocatedTexts(ImageTexts):
     """All images of a split with their texts and their objects' places."""
 
-    kind = SeenBatch
+    kind = LocatedTextBatch
 
     def __init__(self, dataset: Dataset, words: Words) -> None:
         super().__init__(dataset, words)

@@ -15,7 +15,7 @@ from polymodal.base.ranges import TwoOrMore, check_ranges
 from polymodal.data.classes import has_classes
 from polymodal.data.records import Dataset
 from polymodal.diagnosis.compositionality import Fit
-from polymodal.diagnosis.encoders import Encoder, Looked
+from polymodal.diagnosis.encoders import Encoder, ImageFeatures
 from polymodal.diagnosis.locality import SQUARE, Probing, part_maps
 from polymodal.diagnosis.parts_ratio import (
     Relating,
@@ -184,12 +184,12 @@ class Examination:
             )
 
     @cached_property
-    def seen(self) -> Looked:
+    def seen(self) -> ImageFeatures:
         """What is found in the images to fit to."""
         return encoded(self.encoder, self.fit, "encoding images to fit to")
 
     @cached_property
-    def asked(self) -> Looked:
+    def asked(self) -> ImageFeatures:
         """What is found in the images to measure."""
         return encoded(self.encoder, self.test, "encoding images to measure")
 
@@ -244,7 +244,7 @@ def blocks(count: int) -> list[Int64[np.ndarray, " b"]]:
 
 
 @torch.no_grad()
-def encoded(encoder: Encoder, sample: Sample, title: str) -> Looked:
+def encoded(encoder: Encoder, sample: Sample, title: str) -> ImageFeatures:
     """What an encoder finds in all images of a sample, its maps in half precision where they fit."""
     whole, local = [], []
     for some in watched(blocks(len(sample)), title):
@@ -252,7 +252,7 @@ def encoded(encoder: Encoder, sample: Sample, title: str) -> Looked:
         whole.append(features.whole)
         fits = features.local.abs().max() < LARGEST
         local.append(features.local.half() if fits else features.local)
-    looked = Looked(torch.cat(whole), torch.cat(local))
+    looked = ImageFeatures(torch.cat(whole), torch.cat(local))
     if not (looked.whole.isfinite().all() and looked.local.isfinite().all()):
         raise PolymodalError("Some features are not finite numbers. Look at the encoder first.")
     return looked

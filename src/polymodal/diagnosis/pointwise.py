@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from polymodal.base.progress import watched
 from polymodal.base.ranges import Positive, TwoOrMore, check_ranges
-from polymodal.diagnosis.encoders import Looked
+from polymodal.diagnosis.encoders import ImageFeatures
 from polymodal.diagnosis.locality import moments
 from polymodal.maths.information import donsker_varadhan, soft_clip
 from polymodal.nn import critics
@@ -51,7 +51,7 @@ class Mining:
 class Statistics(nn.Module):
     """T of global and local features, each brought to mean 0 and deviation 1 first."""
 
-    def __init__(self, seen: Looked, how: Mining) -> None:
+    def __init__(self, seen: ImageFeatures, how: Mining) -> None:
         super().__init__()
         whole, local = seen.whole, seen.local
         self.scales = moments(whole[..., None, None]), moments(local)
@@ -69,14 +69,14 @@ class Statistics(nn.Module):
         return soft_clip(scores / self.scale, self.clip)
 
 
-def fit_statistics(seen: Looked, how: Mining, seed: int = 0) -> Statistics:
+def fit_statistics(seen: ImageFeatures, how: Mining, seed: int = 0) -> Statistics:
     """T fitted to images: pairs of one image are drawn from the joint, of two from the product.
 
     T soon knows images by heart; it is taken from where the bound is largest on some that are held out.
     """
     whole, local = seen.whole.float(), seen.local.flatten(2)
     fitted, apart = divided(len(whole))
-    held = Looked(whole[apart], seen.local[apart])
+    held = ImageFeatures(whole[apart], seen.local[apart])
     with torch.random.fork_rng([whole.device] if whole.is_cuda else []):
         torch.manual_seed(seed)
         statistics = Statistics(seen, how)
@@ -111,7 +111,7 @@ def divided(images: int) -> tuple[Int[Tensor, " n"], Int[Tensor, " m"]]:
 
 
 @torch.no_grad()
-def information(statistics: Statistics, asked: Looked, block: int = 64) -> float:
+def information(statistics: Statistics, asked: ImageFeatures, block: int = 64) -> float:
     """The bound on I(G; L) in nats over images that T was not fitted to, in the mean over blocks."""
     statistics.eval()
     # in any order: datasets come class by class, and images of one class are no fair product
@@ -122,7 +122,7 @@ def information(statistics: Statistics, asked: Looked, block: int = 64) -> float
 
 
 def score_maps(
-    statistics: Statistics, asked: Looked, pairs: Int[Tensor, "k 2"]
+    statistics: Statistics, asked: ImageFeatures, pairs: Int[Tensor, "k 2"]
 ) -> Float[Tensor, "k side side"]:
     """T of the global feature of each pair's first image and every local one of its second."""
     side = asked.local.shape[-1]

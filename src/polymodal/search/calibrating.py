@@ -230,20 +230,20 @@ def fit(
     spread = np.where(spread > 0, spread, 1.0)
     even = torch.from_numpy((signals - mean) / spread)
 
-    def surprise(odds: Float[np.ndarray, " q"]) -> float:
-        """In nats: cross-entropy, summed."""
+    def cross_entropy(odds: Float[np.ndarray, " q"]) -> float:
+        """In nats, summed over queries."""
         both = target * np.logaddexp(0, -odds) + (1 - target) * np.logaddexp(0, odds)
         return float(share * both.sum())
 
     def posterior(free: Float[np.ndarray, " 4"]) -> float:
-        return surprise(log_odds(even, free.tolist()).numpy()) + 0.5 * float((free[1:] ** 2).sum())
+        prior = 0.5 * float((free[1:] ** 2).sum())
+        return cross_entropy(log_odds(even, free.tolist()).numpy()) + prior
 
     best = minimize(posterior, np.zeros(4), method="L-BFGS-B").x
     usual = float(np.log(target.mean() / (1 - target.mean())))
-    if (
-        surprise(np.full(len(right), usual)) - surprise(log_odds(even, best.tolist()).numpy())
-        < DOUBT
-    ):
+    gain = cross_entropy(np.full(len(right), usual))
+    gain -= cross_entropy(log_odds(even, best.tolist()).numpy())
+    if gain < DOUBT:
         return usual, 0.0, 0.0, 0.0
     slopes = best[1:3] / spread
     lead, score = slopes.tolist()

@@ -22,7 +22,7 @@ from polymodal.search.remote import Remote
 from polymodal.search.sureness import Calibration
 from polymodal.search.tensors import unfinite
 
-Found = tuple[Float[Tensor, "m k"], Int[Tensor, "m k"]]
+Scored = tuple[Float[Tensor, "m k"], Int[Tensor, "m k"]]
 """Scores and places of the hits of each query, best first."""
 
 USUAL = 10
@@ -102,7 +102,7 @@ class Index:
         k: int | None = None,
         where: Mapping[str, Any] | None = None,
         side: Side | None = None,
-    ) -> Found:
+    ) -> Scored:
         """The k best items of each query, with their scores, best first.
 
         Args:
@@ -121,7 +121,7 @@ class Index:
 
     def search_among(
         self, queries: Embeddings, k: int, only: Filter | None, side: Side | None = None
-    ) -> Found:
+    ) -> Scored:
         """The k best of some items for each query, k no more than they are; see `search`."""
         if side not in (None, *SIDES):
             raise unknown("side", str(side), SIDES)
@@ -187,7 +187,7 @@ class Index:
             )
         return facing(self.measure, queries, self.embeddings) if own else queries
 
-    def search_some(self, queries: Embeddings, k: int, only: Filter | None) -> Found:
+    def search_some(self, queries: Embeddings, k: int, only: Filter | None) -> Scored:
         """One batch of queries."""
         few = only is not None and len(only.places) < SHARE * len(self)
         if self.nearest is None or few:
@@ -203,7 +203,7 @@ class Index:
             scores[short], best_places[short] = self.search_all(queries[short], k, only)
         return scores, best_places
 
-    def search_all(self, queries: Embeddings, k: int, only: Filter | None) -> Found:
+    def search_all(self, queries: Embeddings, k: int, only: Filter | None) -> Scored:
         """The best of all items that may be found, each scored, by blocks."""
         asked = asked_first(self.measure, self.side)
         block = max(1, BYTES // (8 * self.dim))

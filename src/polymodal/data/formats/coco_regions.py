@@ -5,7 +5,7 @@ from typing import Any
 
 from polymodal.base.errors import PolymodalError
 from polymodal.data.formats.archive import Source, find, read_json
-from polymodal.data.formats.coco import Told, annotations_of, entry, images_of
+from polymodal.data.formats.coco import JsonObject, annotations_of, entry, images_of
 from polymodal.data.formats.entry import Flaw, lack
 from polymodal.data.formats.located import Located, clipped, wrong
 from polymodal.data.records import Caption, Region
@@ -38,7 +38,7 @@ def _file(source: Source, name: str) -> Iterator[Located | Flaw]:
     content = read_json(source, name, "images", "annotations", "categories")
     images = yield from images_of(content, path, width=int, height=int)
     boxes = yield from annotations_of(content, path, images, "box", category_id=int, bbox=list)
-    captions: dict[int | str, list[Told]] = {}
+    captions: dict[int | str, list[JsonObject]] = {}
     beside = find(source, name.replace(INSTANCES, "captions_"))
     if beside is not None:
         said = read_json(source, beside, "annotations")

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
-from polymodal.data.image_texts import SayingBatch
+from polymodal.data.image_texts import ImageTextBatch
 from polymodal.maths.diagonal_gaussian import DiagonalGaussian
 from polymodal.metrics.aggregate import decompose
 from polymodal.metrics.bounds import importance_bound, lower_bound
@@ -18,7 +18,9 @@ Terms = dict[str, Float[Tensor, " b"]]
 
 
 @torch.no_grad()
-def scores_of(system: Generation, batches: Iterable[SayingBatch], samples: int) -> dict[str, float]:
+def scores_of(
+    system: Generation, batches: Iterable[ImageTextBatch], samples: int
+) -> dict[str, float]:
     """Every bound, in nats per item, with its standard error and, for several samples, its spread.
 
     Texts and samples of z are the same whenever the same data are scored.
@@ -34,7 +36,7 @@ def scores_of(system: Generation, batches: Iterable[SayingBatch], samples: int) 
 
 
 @torch.no_grad()
-def kl_parts(system: Generation, batches: Iterable[SayingBatch]) -> dict[str, float]:
+def kl_parts(system: Generation, batches: Iterable[ImageTextBatch]) -> dict[str, float]:
     """The two parts of the KL term: the information of z about the image, and the divergence of the
     aggregate posterior from the prior (004, eq. 17)."""
     with seeded(0, system.device):

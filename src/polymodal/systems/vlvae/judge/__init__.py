@@ -14,7 +14,7 @@ import torch
 from polymodal.base.errors import PolymodalError
 from polymodal.data.fixed_words import Words
 from polymodal.data.image_texts import words_of
-from polymodal.data.located_texts import Seen
+from polymodal.data.located_texts import LocatedTexts
 from polymodal.data.records import Dataset
 from polymodal.metrics.correctness import RELATION
 from polymodal.nn.residual import ImageEncoder
@@ -39,7 +39,7 @@ def learn(config: Config, train: Dataset) -> dict[str, Any]:
     learned = {"size": train.images([0]).shape[1], "words": words.as_json()}
     if config.words == "bag" or (config.words == "auto" and words.shortest < words.length):
         return learned
-    examples = Seen(train, words)
+    examples = LocatedTexts(train, words)
     at = [examples.texts[..., place].unique().tolist() for place in range(words.length)]
     return learned | {"at": at, "objects": examples.places.shape[2]}
 

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int, Shaped
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from polymodal.data.image_texts import SayingBatch, Sayings
+from polymodal.data.image_texts import ImageTextBatch, ImageTexts
 from polymodal.data.records import Dataset
 from polymodal.metrics.correctness import bag_correctness
 from polymodal.nn.word_readers import BagReader, words_said
@@ -25,10 +25,10 @@ class BagJudge(Judge):
 
     reader: BagReader
 
-    def examples(self, dataset: Dataset) -> Sayings:
-        return Sayings(dataset, self.words)
+    def examples(self, dataset: Dataset) -> ImageTexts:
+        return ImageTexts(dataset, self.words)
 
-    def step(self, batch: SayingBatch) -> Outputs:
+    def step(self, batch: ImageTextBatch) -> Outputs:
         """Binary cross-entropy of each word for each image; the blank, which comes first, is
         excluded."""
         truth = words_said(batch.texts, len(self.words))[:, 1:]
@@ -49,7 +49,7 @@ class BagJudge(Judge):
         blocks = [self.reader(some.to(self.device)) for some in pictures.split(BLOCK)]
         return torch.cat(blocks).sigmoid()
 
-    def scores(self, batches: Iterator[SayingBatch]) -> dict[str, float]:
+    def scores(self, batches: Iterator[ImageTextBatch]) -> dict[str, float]:
         """Balanced accuracies, the mean over images with and without a word, since most words are
         rare; and the correctness of the texts themselves."""
         predicted, truth, texts = [], [], []

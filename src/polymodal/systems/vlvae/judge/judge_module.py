@@ -11,7 +11,7 @@ from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
 from polymodal.data.fixed_words import Words
-from polymodal.data.image_texts import Sayings, check_pictures, check_texts
+from polymodal.data.image_texts import ImageTexts, check_pictures, check_texts
 from polymodal.data.records import Dataset
 from polymodal.nn.learning_rates import half_cosine
 from polymodal.nn.word_readers import BagReader, PlaceReader
@@ -36,7 +36,7 @@ class Judge(Recordable):
         check_texts(splits, self.words)
 
     @abstractmethod
-    def examples(self, dataset: Dataset) -> Sayings:
+    def examples(self, dataset: Dataset) -> ImageTexts:
         """Training examples of a split."""
 
     @abstractmethod

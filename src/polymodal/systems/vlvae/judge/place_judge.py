@@ -9,7 +9,7 @@ from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
 from polymodal.data.fixed_words import Words
-from polymodal.data.located_texts import Seen, SeenBatch
+from polymodal.data.located_texts import LocatedTextBatch, LocatedTexts
 from polymodal.data.records import Dataset
 from polymodal.metrics.correctness import correctness
 from polymodal.nn.word_readers import PlaceReader
@@ -37,8 +37,8 @@ class PlaceJudge(Judge):
         self.attributes = attributes
         self.chance = reader.allowed[reader.others].sum(1).log().mean().item()
 
-    def examples(self, dataset: Dataset) -> Seen:
-        seen = Seen(dataset, self.words)
+    def examples(self, dataset: Dataset) -> LocatedTexts:
+        seen = LocatedTexts(dataset, self.words)
         if seen.places.shape[2] != self.reader.objects:
             raise PolymodalError(
                 f"This judge was trained with the positions of {self.reader.objects} objects, but these data "
@@ -47,7 +47,7 @@ class PlaceJudge(Judge):
             )
         return seen
 
-    def step(self, batch: SeenBatch) -> Outputs:
+    def step(self, batch: LocatedTextBatch) -> Outputs:
         """The loss of the words of all true texts of each image, and of the objects' positions."""
         words, places = self.reader(batch.images, self.reader.relations(batch.texts))
         likely = self.reader.likely(words, batch.texts)
@@ -67,7 +67,7 @@ class PlaceJudge(Judge):
         )
 
     @torch.no_grad()
-    def scores(self, batches: Iterator[SeenBatch]) -> dict[str, float]:
+    def scores(self, batches: Iterator[LocatedTextBatch]) -> dict[str, float]:
         """Accuracies over all true texts, and the error of the positions in percent of the side.
 
         The accuracy of the relation is balanced, over true relations and their opposites.
