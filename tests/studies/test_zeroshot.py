@@ -9,9 +9,9 @@ import pytest
 
 from polymodal.nn import scratch
 from polymodal.studies.reproduction import reproduce
-from polymodal.studies.reproduction.measuring import MeasuredRow
 from polymodal.studies.reproduction.options import Options
 from polymodal.studies.reproduction.result_table import collect, with_paper
+from polymodal.studies.reproduction.row_measuring import MeasuredRow
 from polymodal.studies.reproduction.tasks import Task, run_folder
 from polymodal.studies.result_files import Row, read_results, write
 from polymodal.studies.seeds.zeroshot import TABLE, conclusions

@@ -13,9 +13,9 @@ from jaxtyping import Float, UInt8
 
 from polymodal.base.errors import PolymodalError
 from polymodal.base.progress import say_once
+from polymodal.data.encoder_vectors import Measured, as_kept, kept_type, moments
 from polymodal.data.records import Dataset
 from polymodal.data.row_files import RowFiles
-from polymodal.data.vectors import Measured, as_kept, kept_type, moments
 
 Extract = Callable[[UInt8[np.ndarray, "b h w 3"]], Float[np.ndarray, "b d"]]
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from polymodal.data.encoder_vectors import as_kept, kept_type
 from polymodal.data.proposals import RegionFeatures, joined, region_moments
 from polymodal.data.records import Dataset
 from polymodal.data.row_files import RowFiles
-from polymodal.data.vectors import as_kept, kept_type
 
 Regions = tuple[np.ndarray, np.ndarray]
 """Boxes b × r × 4 and vectors b × r × d."""

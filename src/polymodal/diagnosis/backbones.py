@@ -5,7 +5,7 @@ from dataclasses import replace
 import torch
 
 from polymodal.diagnosis.encoders import Encoder, of_module
-from polymodal.diagnosis.windows import cell
+from polymodal.diagnosis.receptive_fields import cell
 from polymodal.nn.feature_maps import Convolutional, fitting_size, with_maps
 from polymodal.nn.image_encoders import Backbone, describe_backbone
 

@@ -10,10 +10,10 @@ from torch import nn
 from polymodal.base.errors import PolymodalError, unknown
 from polymodal.base.version import versions
 from polymodal.data.records import Dataset
+from polymodal.diagnosis.encoder_measures import MEASURES
 from polymodal.diagnosis.encoder_opening import opened
 from polymodal.diagnosis.encoders import Encoder
 from polymodal.diagnosis.examination import Examination, Sample, Settings
-from polymodal.diagnosis.measuring import MEASURES
 from polymodal.diagnosis.overlays import HeatmapRow, heatmap_rows
 from polymodal.diagnosis.parts_ratio import Trend
 from polymodal.runs.jobs import open_data

@@ -10,8 +10,8 @@ from polymodal.base.errors import PolymodalError
 from polymodal.base.hardware import usable
 from polymodal.data.records import Dataset
 from polymodal.diagnosis.backbones import of_backbone
+from polymodal.diagnosis.encoder_measures import pixels
 from polymodal.diagnosis.encoders import Encoder, as_encoder
-from polymodal.diagnosis.measuring import pixels
 from polymodal.runs import shipped
 from polymodal.runs.loading import load
 from polymodal.runs.run_folder import Run

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
 from polymodal.base.errors import PolymodalError
-from polymodal.diagnosis.windows import cell, measured
+from polymodal.diagnosis.receptive_fields import cell, measured
 from polymodal.nn.scratch import Window
 from polymodal.systems.zeroshot import Learner
 

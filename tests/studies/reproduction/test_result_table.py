@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from polymodal.base.locks import updating
-from polymodal.studies.reproduction.measuring import MeasuredRow
 from polymodal.studies.reproduction.result_table import ResultTable
+from polymodal.studies.reproduction.row_measuring import MeasuredRow
 from polymodal.studies.result_files import Results, Row, read_results, write
 from polymodal.studies.study import study_named
 from toys import python

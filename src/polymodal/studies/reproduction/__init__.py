@@ -11,9 +11,9 @@ from polymodal.studies.reproduction.choosing import (
     with_best,
     with_earlier_choices,
 )
-from polymodal.studies.reproduction.measuring import measure_row
 from polymodal.studies.reproduction.options import Options
 from polymodal.studies.reproduction.result_table import ResultTable
+from polymodal.studies.reproduction.row_measuring import measure_row
 from polymodal.studies.reproduction.tasks import (
     Task,
     cached_splits,

@@ -7,7 +7,7 @@ from pathlib import Path
 from polymodal.base.locks import updating
 from polymodal.runs import jobs
 from polymodal.studies.reproduction.joining import common, joined, with_other_studies
-from polymodal.studies.reproduction.measuring import MeasuredRow
+from polymodal.studies.reproduction.row_measuring import MeasuredRow
 from polymodal.studies.result_files import Results, read_results, write
 from polymodal.studies.study import SMALL, Study
 

@@ -22,9 +22,9 @@ from jaxtyping import Bool, UInt16
 from polymodal.base.errors import PolymodalError
 from polymodal.data.drawn.scenes import geometry
 from polymodal.data.drawn.scenes.attributes import KINDS, RELATIONS
-from polymodal.data.drawn.scenes.phrases import EDGES, NUMBERS, SYNONYMS
 from polymodal.data.drawn.scenes.scene_captions import SIDE, WHERE
 from polymodal.data.drawn.scenes.scene_drawing import Layout
+from polymodal.data.drawn.scenes.scene_phrases import EDGES, NUMBERS, SYNONYMS
 from polymodal.data.drawn.scenes.world_spec import MOST
 from polymodal.data.records import Caption
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from polymodal.data.records import Dataset
 from polymodal.diagnosis.compositionality import Fit, tre_ratios
+from polymodal.diagnosis.encoder_measures import described, examine, parts_scores
 from polymodal.diagnosis.examination import Settings
 from polymodal.diagnosis.locality import Probing
-from polymodal.diagnosis.measuring import described, examine, parts_scores
 from polymodal.diagnosis.parts_ratio import Relating
 from polymodal.diagnosis.pointwise import Mining
 from polymodal.studies.figures.heatmaps import heatmaps
