@@ -16,6 +16,9 @@ from polymodal.nn.text_models import described, open_text_model, text_model
 LONGEST = 128
 """The most tokens that our own small model reads."""
 
+ALIKE = 64
+"""Texts alike in length that a processor reads together."""
+
 
 class LanguageModel(nn.Module):
     """A text model of transformers by its description, with a masked-language-model head if it has one."""
@@ -62,8 +65,15 @@ class LanguageModel(nn.Module):
     def states(
         self, tokens: Int[Tensor, "b t"], lengths: Int[Tensor, " b"]
     ) -> Float[Tensor, "b t d"]:
-        """The state of each token in its context."""
-        return self.read(tokens, lengths).last_hidden_state
+        """The state of each token in its context. Of many texts on a processor those alike in length are
+        read together, since most of a batch would be padding; states of padding are zero there."""
+        if tokens.device.type != "cpu" or len(tokens) <= ALIKE:
+            return self.read(tokens, lengths).last_hidden_state
+        found = tokens.new_zeros(*tokens.shape, self.dim, dtype=torch.float32)
+        for rows in lengths.argsort().split(ALIKE):
+            wide = int(lengths[rows].max())
+            found[rows, :wide] = self.read(tokens[rows, :wide], lengths[rows]).last_hidden_state
+        return found
 
     def logits(
         self, tokens: Int[Tensor, "b t"], lengths: Int[Tensor, " b"]

@@ -20,7 +20,7 @@ def described(train: Dataset, count: int) -> dict[str, Any]:
     regions = (
         dict(train.column("proposal_features").encoder)
         if "proposals" in train.columns
-        else describe(finder="truth", count=count, encoder="pixels")
+        else describe(finder="truth", count=count, encoder="pixels", geometry=True)
     )
     first = with_regions(train.take([0]), regions).column("proposal_features").batch([0])
     return {
