@@ -168,3 +168,10 @@ def test_a_training_takes_a_part_from_another_run(squares, tmp_path):
     with pytest.raises(PolymodalError, match="parts"):
         (tmp_path / "run/metrics.json").unlink()
         train_gan(squares, tmp_path / "run", max_steps=2)
+
+
+def test_examples_that_cannot_be_kept_on_a_device_are_refused(squares, tmp_path):
+    with pytest.raises(
+        PolymodalError, match=r"--resident is not for these examples\. Leave it out"
+    ):
+        train_gan(squares, tmp_path, resident=True)

@@ -17,6 +17,7 @@ from polymodal.base.hardware import hardware, on_gpu
 from polymodal.base.locks import writing
 from polymodal.base.progress import say
 from polymodal.base.version import versions
+from polymodal.data.batch_order import Examples, MovableExamples
 from polymodal.data.features import open_features
 from polymodal.data.records import Dataset
 from polymodal.data.region_files import open_regions
@@ -150,12 +151,12 @@ def prepare(
     return system
 
 
-def examples_on(system: System, train: Dataset, training: Training) -> Any:
+def examples_on(system: System, train: Dataset, training: Training) -> Examples:
     """The training examples, on the device where they are asked to be resident."""
     examples = system.examples(train)
     if not training.resident:
         return examples
-    if not hasattr(examples, "resident"):
+    if not isinstance(examples, MovableExamples):
         raise PolymodalError("--resident is not for these examples. Leave it out.")
     place = f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if on_gpu(training.accelerator) else "cpu"
     return examples.resident(torch.device(place))
