@@ -31,7 +31,7 @@ TWICE = ("amdim", "cmdim")
 def step_of(options: argparse.Namespace) -> Any:
     """One learner's step on its own batches."""
     train = birds.named(size=options.size, train=options.images).splits()["train"]
-    module = systems.named(options.system)
+    module = systems.system_named(options.system)
     config = module.Config(encoder=options.encoder, slim=options.slim, local="attributes")
     system = module.build(config, module.learn(config, train))
     system.start(train)

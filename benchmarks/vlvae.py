@@ -24,7 +24,7 @@ import torch
 from torch.utils.data import TensorDataset
 
 from polymodal.data.drawn import scenes as worlds
-from polymodal.data.image_texts import SayingBatch, Sayings, words_of
+from polymodal.data.image_texts import ImageTextBatch, ImageTexts, words_of
 from polymodal.nn.residual import Convolution, InstanceNorm
 from polymodal.systems.vlvae import vlvae
 from polymodal.systems.vlvae.vlvae_module import VLVAE
@@ -37,7 +37,7 @@ PLAIN, FIRST, SECOND = "plain", "stage one", "stage two"
 TARGET = 4.0
 
 
-def built(sayings: Sayings, clock: Clock, device: str) -> VLVAE:
+def built(sayings: ImageTexts, clock: Clock, device: str) -> VLVAE:
     """A system with the defaults of the command line, in training."""
     torch.manual_seed(0)
     config = vlvae.Config()
@@ -57,19 +57,19 @@ def make_plain(model: torch.nn.Module) -> None:
                 setattr(module, name, torch.nn.InstanceNorm2d(0))  # which needs no number of maps
 
 
-def loaded(resident: Sayings, options: argparse.Namespace) -> Iterator[SayingBatch]:
+def loaded(resident: ImageTexts, options: argparse.Namespace) -> Iterator[ImageTextBatch]:
     """The same pictures from a DataLoader over the host's memory, one by one."""
     every = resident.batch(np.arange(len(resident))).to("cpu")
     held = TensorDataset(every.images.contiguous(), every.texts)
     for images, texts in from_host(held, options):
-        yield SayingBatch(images, texts).to(options.device, non_blocking=True)
+        yield ImageTextBatch(images, texts).to(options.device, non_blocking=True)
 
 
 def steps_of(options: argparse.Namespace) -> dict[str, Callable[[], None]]:
     """The plain step, and ours of either stage."""
     world = worlds.named("two-objects", size=options.size, train=options.images, val=0)
     train = world.splits()["train"]
-    sayings = Sayings(train, words_of(train))
+    sayings = ImageTexts(train, words_of(train))
     resident = sayings.resident(torch.device(options.device))
     clocks = {PLAIN: Clock(0, 1000), FIRST: Clock(0, 1000), SECOND: Clock(999, 1000)}
     systems = {name: built(sayings, clock, options.device) for name, clock in clocks.items()}
@@ -82,7 +82,7 @@ def steps_of(options: argparse.Namespace) -> dict[str, Callable[[], None]]:
 
 
 def step_of(
-    system: VLVAE, name: str, resident: Sayings, options: argparse.Namespace
+    system: VLVAE, name: str, resident: ImageTexts, options: argparse.Namespace
 ) -> Callable[[], None]:
     """A step of a system on its own batches."""
     fast = name != PLAIN

@@ -107,7 +107,7 @@ def build(config, learned):
 
 def train_gan(squares: Path, run: Path, parts=None, **training):
     """Twenty steps, five of which may be lost by a kill."""
-    systems.named = lambda name: sys.modules[__name__]
+    systems.system_named = lambda name: sys.modules[__name__]
     budget = {
         "max_steps": 20,
         "batch_size": 8,

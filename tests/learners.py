@@ -18,7 +18,7 @@ LEARNERS = {
 
 def made(name, **changes):
     """A learner that has seen where it starts from."""
-    module = systems.named(name)
+    module = systems.system_named(name)
     torch.manual_seed(0)
     config = module.Config(**{**SMALL, **changes})
     system = module.build(config, module.learn(config, TRAIN))

@@ -52,7 +52,7 @@ def trained(system: str, squares: Path, run: Path) -> dict[str, torch.Tensor]:
     try:
         jobs.train(
             system,
-            systems.named(system).Config(**model),
+            systems.system_named(system).Config(**model),
             Training(max_steps=6, batch_size=8, accelerator="cpu", log_every=1),
             data=data.format(squares=squares),
             run=run,

@@ -50,7 +50,7 @@ def test_verbs_exist(page):
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_result_files_have_the_schema(file):
-    found = results.read(file)
+    found = results.read_results(file)
     folder = file.relative_to(ROOT / "results").parts[0]  # one below may name the data
     assert found.study == f"{folder}/{file.stem}"
     assert found.command.startswith("polymodal reproduce ")

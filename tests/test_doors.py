@@ -146,6 +146,18 @@ def test_no_modules_import_each_other():
     assert not cycles(imports)
 
 
+def test_a_file_s_name_says_what_it_holds_without_its_folder():
+    """Commands, systems and papers have names of their own, which what is made for them may share."""
+    named = ("polymodal.cli.", "polymodal.systems.", "polymodal.studies.seeds.")
+    names = [
+        name.rpartition(".")[2]
+        for name in SOURCES
+        if not name.startswith(named) and not (ROOT.parent / name.replace(".", "/")).is_dir()
+    ]
+    assert not [name for name in names if names.count(name) > 1]
+    assert not {"settings", "utils", "helpers", "common", "places", "sheet"} & set(names)
+
+
 def test_drawn_worlds_share_the_kernel_alone():
     """What is compiled is kept by a hash of its own folder and the kernel's."""
     home = "polymodal.data.drawn."

@@ -123,7 +123,7 @@ OF_SYSTEMS = [
 
 @pytest.mark.parametrize(("kind", "words", "fields"), OTHERS + OF_SYSTEMS)
 def test_a_field_is_held_to_its_range(kind, words, fields):
-    kind = systems.named(kind).Config if isinstance(kind, str) else kind
+    kind = systems.system_named(kind).Config if isinstance(kind, str) else kind
     for name in fields.split():
         inside, outside = (
             map(float, numbers)

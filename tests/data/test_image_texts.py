@@ -16,7 +16,7 @@ from polymodal.data.features import open_features, write_features
 from polymodal.data.fixed_words import Words
 from polymodal.data.folder import FolderSplit, open_folder
 from polymodal.data.image_texts import (
-    Sayings,
+    ImageTexts,
     numbered,
     shuffled,
     texts_of,
@@ -35,8 +35,8 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Split:
 
 
 @pytest.fixture(scope="module")
-def sayings(drawn) -> Sayings:
-    return Sayings(drawn, words_of(drawn))
+def sayings(drawn) -> ImageTexts:
+    return ImageTexts(drawn, words_of(drawn))
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_other_data_have_their_captions_and_words_by_frequency(train):
     words = words_of(train)
     assert words.words[:2] == ("-", "a")  # 'square', 'at' and 'the' are as frequent
     assert words.length == 6
-    sayings = Sayings(train, words)
+    sayings = ImageTexts(train, words)
     assert sayings.texts.shape == (48, 2, 6)
     assert words.decode(sayings.texts[5]) == [caption.text for caption in train.captions(5)]
 
@@ -89,7 +89,7 @@ def test_captions_of_a_sentence_lose_their_full_stops():
     scenes = named("scenes", size=16, train=4, val=0, test=0).splits()["train"]
     words = words_of(scenes)
     assert not any(word.endswith((".", ":", ",")) for word in words.words)
-    assert Sayings(scenes, words).texts.shape == (4, 5, words.length)
+    assert ImageTexts(scenes, words).texts.shape == (4, 5, words.length)
 
 
 def test_an_image_with_fewer_texts_repeats_its_own():
@@ -100,7 +100,7 @@ def test_an_image_with_fewer_texts_repeats_its_own():
 
 def test_a_text_that_the_words_do_not_know_is_named(drawn):
     with pytest.raises(PolymodalError, match=r"In the text 'large blue .*Unknown word 'blue'"):
-        Sayings(drawn, Words(words=("-", "small", "large"), length=9))
+        ImageTexts(drawn, Words(words=("-", "small", "large"), length=9))
 
 
 def test_a_batch_is_what_its_records_say(sayings, drawn):
@@ -147,7 +147,7 @@ def test_features_are_no_pictures(train, tmp_path):
     write_features({"train": train}, extract, tmp_path, "mean", dtype="float32", progress=False)
     features = open_features(tmp_path, {"train": train})["train"]
     with pytest.raises(PolymodalError, match=r"Pictures are needed.*Leave out --features"):
-        Sayings(features, words_of(train))
+        ImageTexts(features, words_of(train))
 
 
 def test_every_order_of_the_words_is_as_likely():

@@ -65,6 +65,15 @@ def test_no_words_make_no_vocabulary() -> None:
         Vocabulary.of(["a b"], min_count=2)
 
 
+@pytest.mark.parametrize(("words", "message"), [
+    (("a", *SPECIAL), r"must start with <pad>, <start>, <end>, <unk>\.$"),
+    ((*SPECIAL, "a", "b", "a"), r"The vocabulary holds 'a' twice\.$"),
+])  # fmt: skip
+def test_a_list_that_is_no_vocabulary_is_refused(words, message) -> None:
+    with pytest.raises(PolymodalError, match=message):
+        Vocabulary(words)
+
+
 def test_25_thousand_captions_take_no_time() -> None:
     texts = [f"a man number {i} rides a small moped on a dirt road" for i in range(25_000)]
     start = time.process_time()

@@ -7,7 +7,7 @@ from torch import nn
 
 from marks import CELL, COLOURS, SETS, SIZE, SPLITS, TEST, TRAIN, Bare, Knowing, Marks
 from polymodal.base.errors import PolymodalError
-from polymodal.diagnosis.encoders import Encoder, Looked, as_encoder
+from polymodal.diagnosis.encoders import Encoder, ImageFeatures, as_encoder
 from polymodal.diagnosis.examination import (
     Examination,
     Sample,
@@ -94,7 +94,7 @@ def test_parts_are_squares_of_the_pictures_own_pixels():
 
     plain = Examination(as_encoder(Knowing(), SIZE), SPLITS)
     doubled = Encoder(
-        look=lambda images: Looked(*Knowing()(images.float() / 127.5 - 1)),
+        look=lambda images: ImageFeatures(*Knowing()(images.float() / 127.5 - 1)),
         size=2 * SIZE,
         window=Window(2 * CELL, 2 * CELL),
         sight="",
@@ -108,7 +108,9 @@ def test_parts_are_squares_of_the_pictures_own_pixels():
 
 def test_parts_are_found_in_the_middle_that_is_encoded():
     middle = Encoder(
-        look=lambda images: Looked(*Knowing()(images[:, :, 12:36, 12:36].float() / 127.5 - 1)),
+        look=lambda images: ImageFeatures(
+            *Knowing()(images[:, :, 12:36, 12:36].float() / 127.5 - 1)
+        ),
         size=SIZE // 2,
         crop=0.5,
         window=Window(CELL, CELL),

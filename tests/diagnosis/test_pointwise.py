@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from polymodal.diagnosis import pointwise
-from polymodal.diagnosis.encoders import Looked
+from polymodal.diagnosis.encoders import ImageFeatures
 from polymodal.diagnosis.pointwise import (
     Mining,
     divided,
@@ -27,7 +27,7 @@ def looked(count=400, seed=0, wide=KINDS):
     whole = torch.eye(KINDS)[kinds] + 0.05 * torch.randn(count, KINDS, generator=generator)
     local = torch.eye(wide)[kinds][:, :, None, None].repeat(1, 1, SIDE, SIDE)
     local[:, :, 1, 2] = 0
-    return Looked(whole, local), kinds
+    return ImageFeatures(whole, local), kinds
 
 
 @pytest.mark.parametrize("critic", ["encode-and-dot", "concat-and-convolve"])
@@ -42,7 +42,7 @@ def test_the_bound_comes_to_what_is_known(critic):
 def test_features_that_share_nothing():
     generator = torch.Generator().manual_seed(0)
     seen, asked = (
-        Looked(
+        ImageFeatures(
             torch.randn(600, 3, generator=generator), torch.randn(600, 2, 3, 3, generator=generator)
         )
         for _ in range(2)

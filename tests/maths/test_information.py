@@ -8,11 +8,11 @@ from memory import Largest
 
 from polymodal.base.errors import PolymodalError
 from polymodal.maths.information import (
-    check,
+    bound_named,
+    check_mask,
     donsker_varadhan,
     infonce,
     jensen_shannon,
-    named,
     score_penalty,
     soft_clip,
 )
@@ -258,9 +258,9 @@ def test_scores_are_penalised_by_their_squares():
 
 
 def test_names():
-    assert [named(n) for n in ("infonce", "donsker-varadhan", "jensen-shannon")] == BOUNDS
+    assert [bound_named(n) for n in ("infonce", "donsker-varadhan", "jensen-shannon")] == BOUNDS
     with pytest.raises(PolymodalError, match=r"Unknown bound on information 'infonc'.*'infonce'\?"):
-        named("infonc")
+        bound_named("infonc")
 
 
 NONE = torch.zeros(3, 3, dtype=torch.bool)
@@ -288,6 +288,6 @@ def test_impossible_pairs_are_refused(bound, shape, positives, negatives, messag
 
 def test_other_impossible_arguments_are_refused():
     with pytest.raises(PolymodalError, match=r"positives are booleans .* found torch.float32"):
-        check("positives", torch.eye(3), (3, 3))
+        check_mask("positives", torch.eye(3), (3, 3))
     with pytest.raises(PolymodalError, match=r"limit of clipped scores is a positive.*found 0\.0"):
         soft_clip(torch.zeros(2, 2), 0.0)

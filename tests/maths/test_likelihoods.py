@@ -9,7 +9,7 @@ from torch.distributions import Laplace as TorchLaplace
 from torch.distributions import Normal
 
 from polymodal.base.errors import PolymodalError
-from polymodal.maths.likelihoods import Beta, Gaussian, Laplace, Logistic, named
+from polymodal.maths.likelihoods import Beta, Gaussian, Laplace, Logistic, likelihood_named
 
 KINDS = [Beta(), Beta(concentration=30.0, squash=0.05), Gaussian(), Laplace(), Logistic()]
 
@@ -119,14 +119,14 @@ def test_the_probabilities_of_the_256_bytes_sum_to_one(place, scale):
 
 
 def test_names():
-    assert named("beta") == Beta(concentration=100.0, squash=0.01)
-    assert [type(named(name)) for name in ("gaussian", "laplace", "logistic")] == [
+    assert likelihood_named("beta") == Beta(concentration=100.0, squash=0.01)
+    assert [type(likelihood_named(name)) for name in ("gaussian", "laplace", "logistic")] == [
         Gaussian,
         Laplace,
         Logistic,
     ]
     with pytest.raises(PolymodalError, match=r"Unknown likelihood 'betta'\. Did you mean 'beta'\?"):
-        named("betta")
+        likelihood_named("betta")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torchmetrics.functional.classification import multiclass_accuracy
 
 from polymodal.base.errors import PolymodalError
 from polymodal.metrics.class_accuracy import per_class, top1
@@ -37,6 +38,13 @@ def test_each_class_counts_alike(case):
     found = top1(scores[unseen], labels[unseen], ~SEEN)
     assert found == pytest.approx(slowly(scores[unseen], labels[unseen], ~SEEN))
     assert 30 < found < 100
+
+
+def test_a_class_without_images_is_no_class_to_average_over():
+    """With torchmetrics' macro average it counts as one that is always wrong, once it is named."""
+    labels, scores = torch.tensor([0, 0, 1]), torch.eye(3)[[2, 0, 1]]
+    assert top1(scores, labels, torch.ones(3, dtype=torch.bool)) == 75
+    assert multiclass_accuracy(scores, labels, 3, average="macro") == 0.5
 
 
 def test_what_cannot_be_scored():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from sklearn.metrics import roc_auc_score
+from torchmetrics.functional.classification import binary_auroc
 
 from polymodal.base.errors import PolymodalError
 from polymodal.maths.diagonal_gaussian import HIGH, LOW, DiagonalGaussian
@@ -45,6 +46,13 @@ def test_auroc_is_scikit_learns_and_that_of_all_pairs(levels):
     pairs = list(itertools.product(entropy[rank > 0].tolist(), entropy[rank == 0].tolist()))
     assert found == pytest.approx(np.mean([(a > b) + 0.5 * (a == b) for a, b in pairs]))
     assert error_auroc(rank, -entropy) == pytest.approx(1 - found)
+
+
+def test_entropies_of_hundreds_of_nats_are_no_logits():
+    """Of which torchmetrics takes the sigmoid: all would be equal."""
+    rank, entropy = torch.tensor([0, 0, 4, 1]), torch.tensor([301.0, 303.0, 302.0, 305.0])
+    assert error_auroc(rank, entropy) == roc_auc_score((rank > 0).numpy(), entropy.numpy()) == 0.75
+    assert binary_auroc(entropy, (rank > 0).long()) == 0.5
 
 
 @pytest.mark.parametrize("rank", [0, 3])

@@ -17,7 +17,7 @@ from polymodal.nn.critics import (
     EncodeAndDot,
     Encoded,
     NormedDot,
-    named,
+    critic_named,
 )
 
 NAMES = ["concat-and-convolve", "dot", "encode-and-dot", "encode-and-cosine", "normed-dot"]
@@ -28,7 +28,7 @@ def built(name, width=5, hidden=7):
     torch.manual_seed(0)
     settings = {} if name == "dot" else {"hidden": hidden}
     settings |= {"dim": width} if name == "normed-dot" else {}
-    return named(name)(summary=width, local=width, **settings).double()
+    return critic_named(name)(summary=width, local=width, **settings).double()
 
 
 def features(*shape, seed=1):
@@ -289,7 +289,7 @@ def test_each_critic_learns_what_gaussians_share_by_each_bound(name, bound):
             lambda: built("encode-and-dot")(features(1, 5), features(1, 5, 2, 2)),
             r"needs 2 rows or more; found 1 and 1\. Give a larger batch, or call eval\(\)",
         ),
-        (lambda: named("dott"), r"Unknown critic 'dott'\. Did you mean 'dot'\?"),
+        (lambda: critic_named("dott"), r"Unknown critic 'dott'\. Did you mean 'dot'\?"),
     ],
 )
 def test_what_does_not_fit_is_refused(call, message):

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from polymodal.nn.residual import ImageEncoder
-from polymodal.nn.word_readers import WINDOW, BagReader, PlaceReader, floats, look, said
+from polymodal.nn.word_readers import WINDOW, BagReader, PlaceReader, floats, mean_about, words_said
 from toys import carry_out
 
 RED, BLUE, CUBE, BALL, LEFT, RIGHT, FRONT, BEHIND = range(1, 9)
@@ -118,7 +118,7 @@ def test_distributions_are_over_the_words_of_each_place():
 def test_looking_is_a_weighed_mean_about_each_place():
     maps = torch.randn(2, 3, 6, 8, dtype=torch.double)
     places = torch.rand(2, 1, 2, 2, dtype=torch.double)
-    found = look(maps, places)
+    found = mean_about(maps, places)
     for b, o in [(0, 0), (0, 1), (1, 1)]:
         x, y = places[b, 0, o]
         weights = torch.zeros(6, 8, dtype=torch.double)
@@ -132,7 +132,7 @@ def test_looking_is_a_weighed_mean_about_each_place():
 
 def test_looking_outside_the_picture_sees_its_rim():
     maps = torch.arange(4.0).expand(1, 1, 4, 4)
-    found = look(maps, torch.tensor([[[[-9.0, 0.5], [9.0, 0.5]]]]))
+    found = mean_about(maps, torch.tensor([[[[-9.0, 0.5], [9.0, 0.5]]]]))
     torch.testing.assert_close(found.flatten(), torch.tensor([0.0, 3.0]))
 
 
@@ -204,7 +204,7 @@ def test_a_bag_has_a_logit_a_word():
 
 def test_what_any_text_of_a_picture_says_is_said():
     texts = torch.tensor([[[1, 2, 0], [3, 3, 0]], [[2, 2, 2], [2, 2, 2]]])
-    assert said(texts, 5).tolist() == [
+    assert words_said(texts, 5).tolist() == [
         [True, True, True, True, False],
         [False, False, True, False, False],
     ]

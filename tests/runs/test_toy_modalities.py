@@ -117,8 +117,10 @@ def learn(config, train):
 @pytest.fixture(autouse=True)
 def toy(monkeypatch):
     module = SimpleNamespace(Config=Config, learn=learn, build=TwoEyes)
-    known = systems.named
-    monkeypatch.setattr(systems, "named", lambda name: module if name == "toy" else known(name))
+    known = systems.system_named
+    monkeypatch.setattr(
+        systems, "system_named", lambda name: module if name == "toy" else known(name)
+    )
 
 
 def opening(data, **how):

@@ -11,7 +11,7 @@ from polymodal.base.errors import PolymodalError
 from polymodal.runs.index_building import index_run
 from polymodal.runs.loading import load
 from polymodal.search import Answer, Index, Settings, asking, open_index
-from polymodal.search.asking import ask, identity, strange_words
+from polymodal.search.asking import answer_query, identity, strange_words
 from toys import train_squares
 
 
@@ -31,7 +31,7 @@ def system(runs):
 
 
 def test_the_best_of_all_images_are_found(runs, system, squares):
-    answer = ask(system, "a red square at the left", index=runs / "index", k=3)
+    answer = answer_query(system, "a red square at the left", index=runs / "index", k=3)
     index = open_index(runs / "index")
     query = system.encode_texts(["a red square at the left"])
     expected = (query @ index.embeddings.T)[0].topk(3)
@@ -45,11 +45,11 @@ def test_the_best_of_all_images_are_found(runs, system, squares):
 
 def test_lists_give_lists(runs, system):
     index = open_index(runs / "index")
-    both = ask(system, ["something red", "something blue"], index=index, k=2)
+    both = answer_query(system, ["something red", "something blue"], index=index, k=2)
     assert [answer.query for answer in both] == ["something red", "something blue"]
-    alone = ask(system, "something blue", index=index, k=2)
+    alone = answer_query(system, "something blue", index=index, k=2)
     assert [hit.id for hit in both[1]] == [hit.id for hit in alone]
-    assert ask(system, [], index=index) == []
+    assert answer_query(system, [], index=index) == []
 
 
 def test_pictures_find_themselves(runs, system, squares):
@@ -57,16 +57,16 @@ def test_pictures_find_themselves(runs, system, squares):
     with Image.open(path) as image:
         image.load()
     given = [path, str(path), image, np.asarray(image)]
-    found = ask(system, image=given, index=runs / "index", k=1)
+    found = answer_query(system, image=given, index=runs / "index", k=1)
     assert [answer[0].id for answer in found] == ["test-003.png"] * 4
     assert [answer.query for answer in found] == [str(path)] * 2 + ["a picture"] * 2
     assert found[0].asked == "image"
     assert found[0].sureness.word is None
-    assert ask(system, image=path, index=runs / "index", k=1)[0].id == "test-003.png"
+    assert answer_query(system, image=path, index=runs / "index", k=1)[0].id == "test-003.png"
 
 
 def test_strange_words_are_named(runs, system):
-    answer = ask(system, "a Red glorp glorp square, frabjous", index=runs / "index")
+    answer = answer_query(system, "a Red glorp glorp square, frabjous", index=runs / "index")
     assert answer.unknown == ("glorp", "frabjous")
     assert strange_words(object(), "whatever") == ()  # a tokenizer knows pieces of all words
 
@@ -87,22 +87,22 @@ def test_strange_words_are_named(runs, system):
 )
 def test_what_cannot_be_asked(runs, system, asked, message):
     with pytest.raises(PolymodalError, match=message):
-        ask(system, **{"index": runs / "index"} | asked)
+        answer_query(system, **{"index": runs / "index"} | asked)
 
 
 def test_an_index_of_another_model_is_refused(runs, system):
     index = open_index(runs / "index")
     with pytest.raises(PolymodalError, match=r"with another model: .*search with the run .*/a\)"):
-        ask(load(runs / "b"), "something red", index=index)
+        answer_query(load(runs / "b"), "something red", index=index)
     with pytest.raises(PolymodalError, match="width 16, but this model gives 24"):
-        ask(load(runs / "wide"), "something red", index=index)
+        answer_query(load(runs / "wide"), "something red", index=index)
     other = replace(index, measure="mahalanobis")
     with pytest.raises(
         PolymodalError, match="similarity mahalanobis, but this model compares by cosine"
     ):
-        ask(system, "something red", index=other)
+        answer_query(system, "something red", index=other)
     unsigned = replace(index, origin=None)
-    assert ask(load(runs / "b"), "something red", index=unsigned, k=1)
+    assert answer_query(load(runs / "b"), "something red", index=unsigned, k=1)
 
 
 def test_identity_is_that_of_weights_and_settings(runs):
@@ -126,9 +126,13 @@ def test_weights_are_hashed_once_and_again_when_they_change(runs, monkeypatch):
 
     monkeypatch.setattr(asking, "fingerprint", noting)
     for _ in range(3):
-        ask(system, "something red", index=index)
+        answer_query(system, "something red", index=index)
     assert len(hashed) == 1
-    assert ask(system, [], index=index) == ask(load(runs / "b"), [], index=index) == []
+    assert (
+        answer_query(system, [], index=index)
+        == answer_query(load(runs / "b"), [], index=index)
+        == []
+    )
     assert len(hashed) == 1
 
     weight = next(system.parameters())
@@ -136,17 +140,17 @@ def test_weights_are_hashed_once_and_again_when_they_change(runs, monkeypatch):
         weight += 1e-3
     for _ in range(2):
         with pytest.raises(PolymodalError, match="with another model"):
-            ask(system, "something red", index=index)
+            answer_query(system, "something red", index=index)
     system.load_state_dict(load(runs / "a").state_dict())
-    assert ask(system, "something red", index=index, k=1)
+    assert answer_query(system, "something red", index=index, k=1)
     weight.data = weight.data + 1
     with pytest.raises(PolymodalError, match="with another model"):
-        ask(system, "something red", index=index)
+        answer_query(system, "something red", index=index)
     system.load_state_dict(load(runs / "a").state_dict(), assign=True)
-    assert ask(system, "something red", index=index, k=1)
+    assert answer_query(system, "something red", index=index, k=1)
     system.half().float()  # in the old place perhaps, but not the old weights
     with pytest.raises(PolymodalError, match="with another model"):
-        ask(system, "something red", index=index)
+        answer_query(system, "something red", index=index)
 
 
 def test_how_widely_is_searched(runs, system, monkeypatch):

@@ -19,7 +19,7 @@ def test_lists_are_learned_from_blocks_of_some_items(monkeypatch):
         nearest, "empty", lambda sample, *how: taught.append(len(sample)) or empty(sample, *how)
     )
     with Largest() as largest:
-        found = nearest.build("wasserstein", items, "image", settings)
+        found = nearest.build_nearest("wasserstein", items, "image", settings)
     assert taught == [20 * 64]
     assert largest.numbers <= 60 * 2 * 16
     assert recall(found.candidates(items[:50], 1), torch.arange(50)[:, None]) == 1

@@ -10,7 +10,7 @@ from clusters import clustered, numbered
 from polymodal.base.errors import PolymodalError
 from polymodal.search import Items, Settings, build, open_index, remote, save
 from polymodal.search.milvus import MilvusStore
-from polymodal.search.remote import named, settled
+from polymodal.search.remote import settled, store_named
 
 pytest.importorskip("milvus_lite", reason="polymodal[milvus] is absent")
 
@@ -147,6 +147,6 @@ def test_a_store_that_is_gone(tmp_path):
 def test_names_of_stores(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert settled("milvus:a.db#photos") == f"milvus:{tmp_path}/a.db#photos"
-    assert named("milvus:http://host:1#photos").line.collection == "photos"
-    assert named("milvus:http://host:1").line.collection == "polymodal"
-    assert named("milvus:http://host:1").line.uri == "http://host:1"
+    assert store_named("milvus:http://host:1#photos").line.collection == "photos"
+    assert store_named("milvus:http://host:1").line.collection == "polymodal"
+    assert store_named("milvus:http://host:1").line.uri == "http://host:1"

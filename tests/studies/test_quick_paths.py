@@ -9,7 +9,7 @@ from polymodal.runs.run_folder import Run
 from polymodal.studies import result_files as results
 from polymodal.studies.reproduction import reproduce
 from polymodal.studies.reproduction.options import Options
-from polymodal.studies.result_files import read
+from polymodal.studies.result_files import read_results
 from polymodal.studies.study import default_data, study_named
 from polymodal.systems.retrieval.sureness_probe import NAMES
 
@@ -22,7 +22,7 @@ def test_the_quick_path_writes_a_table_and_goes_on(tmp_path, monkeypatch, capsys
     found = reproduce("vse/negatives", Options(**how))
     assert len(opened) == 1  # for all runs
     assert [(row.name, row.seed) for row in found.rows] == [("hardest", 0), ("hardest", 1)]
-    assert results.read(out).rows == found.rows
+    assert results.read_results(out).rows == found.rows
     printed = capsys.readouterr()
     assert "hardest" in printed.out and "mean nothing" in " ".join(printed.out.split())
     assert f"Wrote {out}. Next: polymodal results {out}" in printed.err
@@ -63,7 +63,7 @@ def test_the_quick_path_of_every_gaussian_study(table, trained, table1, quick_fo
     assert len(runs) == trained * len(SOME)
     assert [row.name for row in found.rows] == list(SOME)
     assert set(study.metrics) <= {name for row in found.rows for name in row.metrics}
-    assert read(quick_folder / "quick" / f"gaussian/{table}.json").rows == found.rows
+    assert read_results(quick_folder / "quick" / f"gaussian/{table}.json").rows == found.rows
     chosen = found.protocol["by_row"][f"VSE++, {default_data(study, 'quick')[0]}"]
     assert chosen["chosen"]["lr"] in (2e-4, 5e-4)
     assert len(chosen["tried"]) == (4 if table == "table2" else 2)

@@ -12,9 +12,9 @@ from polymodal.studies.result_files import (
     PaperRow,
     Results,
     Row,
-    beside,
+    beside_paper,
     only,
-    read,
+    read_results,
     render_into,
     summary,
     write,
@@ -44,7 +44,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_round_trip(path):
-    assert read(path) == RESULTS
+    assert read_results(path) == RESULTS
 
 
 def test_the_schema(path):
@@ -61,7 +61,7 @@ def test_the_schema(path):
 
 
 def test_the_paper_stands_beside_every_block(path):
-    table = beside(RESULTS, "rsum")
+    table = beside_paper(RESULTS, "rsum")
     assert table.header == ["name", "paper", "ours", "size 64"]
     assert table.rows == [
         ["VSE++", "400.00", "102.00 ± 2.83", "–"],
@@ -79,7 +79,7 @@ def test_the_paper_stands_beside_every_block(path):
 def test_what_was_found_of_all_rows_is_kept(tmp_path):
     whole = replace(RESULTS, findings={"strong": {"r": -0.9, "rows": 40}})
     write(tmp_path / "found.json", whole)
-    assert read(tmp_path / "found.json") == whole
+    assert read_results(tmp_path / "found.json") == whole
     assert RESULTS.rows[3].label == "VSE0 (size 64)"
 
 
@@ -91,14 +91,14 @@ def test_a_missing_key_is_named(path, key):
     with pytest.raises(
         PolymodalError, match=f"is no result file: it lacks {key}\\. It needs study"
     ):
-        read(path)
+        read_results(path)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "7"])
 def test_what_is_no_result_file(path, text):
     path.write_text(text)
     with pytest.raises(PolymodalError, match=r"vse\.json is no result file"):
-        read(path)
+        read_results(path)
 
 
 def test_the_metrics_of_a_run_are_no_result_file(tmp_path):
@@ -106,7 +106,7 @@ def test_the_metrics_of_a_run_are_no_result_file(tmp_path):
     path.parent.mkdir()
     path.write_text(json.dumps({"scores": {}, "curves": [], "protocol": {}}))
     with pytest.raises(PolymodalError) as caught:
-        read(path)
+        read_results(path)
     assert str(caught.value) == (
         f"{path} is no result file: it holds the scores of one run, which "
         f"`polymodal evaluate {path.parent}` prints."
@@ -118,12 +118,12 @@ def test_a_row_with_a_wrong_part_is_no_result(path):
     content["rows"][0]["sead"] = 0
     path.write_text(json.dumps(content))
     with pytest.raises(PolymodalError, match=r"is no result file: .*sead"):
-        read(path)
+        read_results(path)
 
 
 def test_an_absent_file(tmp_path):
     with pytest.raises(PolymodalError, match=r"There is no result file at .*none\.json"):
-        read(tmp_path / "none.json")
+        read_results(tmp_path / "none.json")
 
 
 def test_mean_and_spread_over_seeds_beside_the_paper():

@@ -9,11 +9,11 @@ import pytest
 
 from polymodal.nn import scratch
 from polymodal.studies.reproduction import reproduce
-from polymodal.studies.reproduction.measuring import MeasuredRow
 from polymodal.studies.reproduction.options import Options
 from polymodal.studies.reproduction.result_table import collect, with_paper
+from polymodal.studies.reproduction.row_measuring import MeasuredRow
 from polymodal.studies.reproduction.tasks import Task, run_folder
-from polymodal.studies.result_files import Row, read, write
+from polymodal.studies.result_files import Row, read_results, write
 from polymodal.studies.seeds.zeroshot import TABLE, conclusions
 from polymodal.studies.seeds.zeroshot.choices import CHOOSING
 from polymodal.studies.seeds.zeroshot.conclusions import all_related, related
@@ -359,7 +359,7 @@ def test_a_table_is_made_part_by_part(tmp_path, capsys):
     assert "PN" not in printed
     labels = ["basic/PN (as-written)", "basic/FC (strong)", "basic/PN (strong)"]
     assert [row.label for row in whole.rows] == labels
-    assert read(tmp_path / "quick/zeroshot/cub.json").rows == whole.rows
+    assert read_results(tmp_path / "quick/zeroshot/cub.json").rows == whole.rows
     assert [whole.rows[0], whole.rows[2]] == first.rows
     told = whole.protocol
     assert told["selection"].startswith("none: the last step")
@@ -407,5 +407,5 @@ def test_a_command_that_is_cut_short_leaves_the_rows_it_made(tmp_path, monkeypat
     how = {"quick": True, "folder": tmp_path, "accelerator": "cpu"}
     with pytest.raises(KeyboardInterrupt):
         reproduce("zeroshot/cub", Options(rows=("basic/FC*",), **how))
-    (row,) = read(tmp_path / "quick/zeroshot/cub.json").rows
+    (row,) = read_results(tmp_path / "quick/zeroshot/cub.json").rows
     assert row.label == "basic/FC (as-written)"

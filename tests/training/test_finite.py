@@ -82,7 +82,7 @@ def test_a_run_that_ran_away_before_its_first_validation_leaves_nothing(
 def test_buffers_that_ran_away_are_found(tmp_path):
     system = torch.nn.BatchNorm1d(3)
     watcher = Survival(
-        system, Training(), tmp_path, val_every=1, last=9, validate=dict, keep=print, say=print
+        system, Training(), tmp_path, val_every=1, validate=dict, keep=print, say=print
     )
     watcher.check_weights(1)
     system.running_var[2] = torch.inf

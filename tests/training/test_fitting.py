@@ -133,7 +133,6 @@ def survival(config: Training, folder, said: list[str]) -> Survival:
         config,
         folder,
         val_every=1,
-        last=100,
         validate=dict,
         keep=lambda: None,
         say=said.append,

@@ -30,14 +30,14 @@ gans.train_gan(*map(Path, sys.argv[2:]))
 @pytest.fixture(autouse=True)
 def named(monkeypatch):
     """What `train_gan` puts in the place of the systems' own list goes back."""
-    monkeypatch.setattr(systems, "named", systems.named)
+    monkeypatch.setattr(systems, "system_named", systems.system_named)
 
 
 @pytest.fixture(scope="module")
 def whole(squares, tmp_path_factory):
     run = tmp_path_factory.mktemp("runs") / "whole"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(systems, "named", systems.named)
+        patch.setattr(systems, "system_named", systems.system_named)
         return run, train_gan(squares, run)
 
 
@@ -168,3 +168,10 @@ def test_a_training_takes_a_part_from_another_run(squares, tmp_path):
     with pytest.raises(PolymodalError, match="parts"):
         (tmp_path / "run/metrics.json").unlink()
         train_gan(squares, tmp_path / "run", max_steps=2)
+
+
+def test_examples_that_cannot_be_kept_on_a_device_are_refused(squares, tmp_path):
+    with pytest.raises(
+        PolymodalError, match=r"--resident is not for these examples\. Leave it out"
+    ):
+        train_gan(squares, tmp_path, resident=True)

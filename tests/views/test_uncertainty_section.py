@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from polymodal.views.uncertainty_section import curve, risk, told, uncertainty_section
+from polymodal.views.uncertainty_section import auroc_sentence, curve, risk, uncertainty_section
 
 RANK = torch.tensor([0, 3, 12, 40])
 ENTROPY = torch.tensor([-5.0, 1.0, 2.0, 9.5])
@@ -34,5 +34,5 @@ def test_the_section_lists_both_ends_and_escapes_what_was_asked():
 
 
 def test_a_model_that_always_fails_is_said_to_tell_nothing():
-    assert "nothing to tell apart" in told(None)
+    assert "nothing to tell apart" in auroc_sentence(None)
     assert "nothing to tell apart" in uncertainty_section(RANK + 50, ENTROPY, TEXTS).body

@@ -21,7 +21,9 @@ def renamed(before: str) -> dict[str, str]:
 
 def stored_names(kind: Any) -> dict[str, str]:
     """The name in files of each field of a class."""
-    return {own.name: own.metadata.get(STORED, own.name) for own in dataclasses.fields(kind)}
+    return {
+        field.name: field.metadata.get(STORED, field.name) for field in dataclasses.fields(kind)
+    }
 
 
 def as_stored(kind: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -45,21 +47,21 @@ def from_settings(kind: type[C], settings: Mapping[str, Any] | None, where: str)
     hints = get_type_hints(kind)
     fields = stored_names(kind)
     known = {stored: name for name, stored in fields.items()} | {name: name for name in fields}
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for given, value in (settings or {}).items():
         if given not in known:
             raise unknown(f"setting in {where}:", str(given), fields)  # YAML has numbers for names
         name = known[given]
-        if name in found:
+        if name in values:
             raise PolymodalError(
                 f"{where} has both {fields[name]} and {name}, an old and a new name of one setting. "
                 "Leave one out."
             )
         try:
-            found[name] = fitting(hints[name], value)
+            values[name] = fitting(hints[name], value)
         except ValueError as error:
             raise PolymodalError(f"{where}: {given} is {value!r}, but {error}.") from error
-    return kind(**found)
+    return kind(**values)
 
 
 def fitting(hint: Any, value: Any) -> Any:

@@ -12,15 +12,15 @@ def hardware() -> dict[str, Any]:
     """Processor, cores, memory and accelerator, in words."""
     import torch
 
-    found: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "processor": processor(),
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
     }
     if torch.cuda.is_available():
-        found["accelerator"] = torch.cuda.get_device_name()
-    return found
+        facts["accelerator"] = torch.cuda.get_device_name()
+    return facts
 
 
 def usable(device: str) -> Any:
@@ -30,14 +30,14 @@ def usable(device: str) -> Any:
     from polymodal.base.errors import PolymodalError
 
     try:
-        found = torch.device(device)
-        torch.ones(1, device=found).sum().item()
+        chosen = torch.device(device)
+        torch.ones(1, device=chosen).sum().item()
     except (RuntimeError, AssertionError, ImportError, TypeError) as error:
         raise PolymodalError(
             f"The device {device!r} cannot be used here ({str(error).splitlines()[0]}). "
             "`polymodal doctor` lists what there is; cpu always works."
         ) from error
-    return found
+    return chosen
 
 
 def on_gpu(accelerator: str) -> bool:

@@ -33,14 +33,14 @@ def write_hashed(path: Path, content: bytes) -> None:
 
 def check_hash(path: Path) -> None:
     """Refuse a file that is not the one that was written; say so of one that was written without a hash."""
-    found = sha256(path)  # first: a training that goes on keeps the hash of what it replaces
+    hash_now = sha256(path)  # first: a training that goes on keeps the hash of what it replaces
     known = hashes_of(path.parent).get(path.name)
     if known is None and not (path.parent / MANIFEST).exists():
         say_once(
             f"{path.parent} has no hashes of its files (it was made by an earlier version, or {HASHES} is "
             "missing), so it is not known whether they are those that were written."
         )
-    if known is not None and found not in known:
+    if known is not None and hash_now not in known:
         raise PolymodalError(
             f"{path} is damaged, or not of this run: its SHA-256 is not the one in {HASHES}. {COPY_AGAIN}"
         )
@@ -51,16 +51,18 @@ def hashes_of(folder: Path) -> dict[str, list[str]]:
     path = folder / HASHES
     if not path.exists():
         return {}
-    found = read_json(path).get("sha256")
-    if not isinstance(found, dict) or not all(isinstance(known, list) for known in found.values()):
+    hashes = read_json(path).get("sha256")
+    if not isinstance(hashes, dict) or not all(
+        isinstance(known, list) for known in hashes.values()
+    ):
         raise PolymodalError(f"{path} is damaged: it lists no hashes. {COPY_AGAIN}")
-    return found
+    return hashes
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON file of a run."""
     try:
-        found = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes())
     except FileNotFoundError as error:
         raise PolymodalError(
             f"{path} is missing: the run has not come so far. Give the same `polymodal train` "
@@ -68,9 +70,9 @@ def read_json(path: Path) -> dict[str, Any]:
         ) from error
     except (ValueError, RecursionError) as error:
         raise PolymodalError(f"{path} is damaged ({error}). {COPY_AGAIN}") from error
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise PolymodalError(
-            f"{path} is damaged: it should hold names with values, not a {type(found).__name__}. "
+            f"{path} is damaged: it should hold names with values, not a {type(content).__name__}. "
             f"{COPY_AGAIN}"
         )
-    return found
+    return content

@@ -21,7 +21,7 @@ def printable(text: str) -> str:
     >>> printable("red\x1b[31m\r")
     'red\\x1b[31m\\r'
     """
-    return HIDDEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return HIDDEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def tell(text: str) -> None:

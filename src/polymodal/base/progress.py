@@ -63,14 +63,14 @@ def drawn_bar(**how: Any) -> "Progress":
 
 def lines(title: str, total: int) -> Callable[[int], None]:
     """Says how many are done whenever a while has passed."""
-    done, told = 0, time.monotonic()
+    done, last = 0, time.monotonic()
 
     def advance(count: int) -> None:
-        nonlocal done, told
+        nonlocal done, last
         done += count
-        if time.monotonic() - told >= PAUSE:
+        if time.monotonic() - last >= PAUSE:
             say(f"{title}: {done} of {total}")
-            told = time.monotonic()
+            last = time.monotonic()
 
     return advance
 

@@ -65,10 +65,14 @@ def check_count(name: str, value: Any, what: str) -> None:
 @cache
 def declared(kind: type) -> dict[str, list[Range]]:
     """The ranges of a class's fields; one that only gives a field another default keeps its range."""
-    found = {}
+    by_field = {}
     for part in reversed(kind.__mro__):
         for name, hint in get_type_hints(part, include_extras=True).items():
-            ranges = [said for said in getattr(hint, "__metadata__", ()) if isinstance(said, Range)]
+            ranges = [
+                allowed
+                for allowed in getattr(hint, "__metadata__", ())
+                if isinstance(allowed, Range)
+            ]
             if ranges:
-                found[name] = ranges
-    return found
+                by_field[name] = ranges
+    return by_field

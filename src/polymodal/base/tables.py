@@ -76,9 +76,9 @@ def is_figure(table: Table, place: int) -> bool:
 
 def scores_table(scores: Mapping[str, Mapping[str, float]]) -> Table:
     """Metrics down, splits across."""
-    names = dict.fromkeys(name for found in scores.values() for name in found)
+    names = dict.fromkeys(name for metrics in scores.values() for name in metrics)
     rows = [
-        [name, *(f"{found[name]:.2f}" if name in found else "–" for found in scores.values())]
+        [name, *(f"{metrics[name]:.2f}" if name in metrics else "–" for metrics in scores.values())]
         for name in names
     ]
     return Table(header=["metric", *scores], rows=rows)

@@ -9,10 +9,10 @@ PACKAGES = ("torch", "lightning", "transformers", "numpy", "numba")
 
 def versions() -> dict[str, str]:
     """The versions that a result depends on."""
-    found = {"polymodal": __version__}
+    packages = {"polymodal": __version__}
     for name in PACKAGES:
         try:
-            found[name] = version(name)
+            packages[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "absent"
-    return found
+            packages[name] = "absent"
+    return packages

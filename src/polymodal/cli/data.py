@@ -130,10 +130,10 @@ def count(data: tyro.conf.Positional[str], skip_bad: SkipBad = False) -> None:
 
     splits = look_at(data, skip_bad=skip_bad)
     report_skipped(splits)
-    found = {name: counts(split) for name, split in splits.items()}
-    names = dict.fromkeys(name for some in found.values() for name in some)
-    rows = [[name, *(f"{some.get(name, 0):,}" for some in found.values())] for name in names]
-    Table(header=["count", *found], rows=rows).print(turn=False)
+    by_split = {name: counts(split) for name, split in splits.items()}
+    names = dict.fromkeys(name for some in by_split.values() for name in some)
+    rows = [[name, *(f"{some.get(name, 0):,}" for some in by_split.values())] for name in names]
+    Table(header=["count", *by_split], rows=rows).print(turn=False)
 
 
 def export(

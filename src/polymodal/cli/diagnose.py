@@ -61,7 +61,7 @@ def report(options: Diagnose) -> None:
     from polymodal.base.printing import tell
     from polymodal.base.progress import say
     from polymodal.diagnosis.comparison import Comparison
-    from polymodal.diagnosis.encoder_opening import check
+    from polymodal.diagnosis.encoder_opening import check_encoder
     from polymodal.runs.jobs import open_data
     from polymodal.views.diagnosis_report import diagnose, write_compared
 
@@ -69,7 +69,7 @@ def report(options: Diagnose) -> None:
     if not encoders:
         raise PolymodalError("Name a run, or the folder of a transformers model, to diagnose.")
     for path in encoders:
-        check(path)
+        check_encoder(path)
     chosen = subjects(options)
     data = options.data or common_data(encoders)
     together = options.out or Path("diagnosis")

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from tyro.conf import Positional, UseAppendAction, arg
 
 from polymodal.cli import Device, parse_options
 
 if TYPE_CHECKING:
+    from polymodal.systems.vlvae.vlvae_module import VLVAE
     from polymodal.views.picture_sheet import Row
 
 HELP = """\
@@ -56,7 +57,7 @@ class Generate:
 
 def main(arguments: list[str]) -> None:
     options = parse_options(Generate, "generate", arguments, HELP)
-    check(options)
+    refuse_contradictions(options)
     check_out(options.out, options.count * max(len(options.text), 1))
     from polymodal.base.progress import say
     from polymodal.runs.loading import load_for
@@ -73,7 +74,7 @@ def main(arguments: list[str]) -> None:
         say(f"Next: --seed {seed + 1} for others, --out pictures/ for each in a file.")
 
 
-def sample(system: Any, options: Generate) -> "tuple[list[Row], str]":
+def sample(system: "VLVAE", options: Generate) -> "tuple[list[Row], str]":
     """The rows of a sheet, and how z was sampled."""
     from polymodal.views.picture_sheet import Row
 
@@ -88,7 +89,7 @@ def sample(system: Any, options: Generate) -> "tuple[list[Row], str]":
     return [Row(title=text, images=generated[text]) for text in options.text], how
 
 
-def check(options: Generate) -> None:
+def refuse_contradictions(options: Generate) -> None:
     """Refuse options that contradict each other."""
     from polymodal.base.errors import PolymodalError
 

@@ -76,7 +76,7 @@ def main(arguments: list[str]) -> None:
 
     system = load_for("ground", options.run, options.device)
     shown = list(
-        examples(system, options) if not options.about else [asked(system, options, boxes)]
+        examples(system, options) if not options.about else [asked_picture(system, options, boxes)]
     )
     if options.out:
         write_bytes(options.out, grounding_sheet(shown))
@@ -94,7 +94,7 @@ def main(arguments: list[str]) -> None:
         say(f"Wrote {place}.")
 
 
-def asked(system: Any, options: Ground, boxes: Any) -> "GroundedPicture":
+def asked_picture(system: Any, options: Ground, boxes: Any) -> "GroundedPicture":
     """The user's picture."""
     import numpy as np
 

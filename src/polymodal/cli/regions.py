@@ -53,8 +53,8 @@ def main(arguments: list[str]) -> None:
     check_folder(given["out"])
     how = ("finder", "count", "encoder", "crop", "context", "pool", "geometry")
     description = regions.describe(**{name: given.pop(name) for name in how})
-    for name, found in compute_regions(description=description, **given).items():
+    for name, summary in compute_regions(description=description, **given).items():
         say(
-            f"{name}: {found['recall']:.1f} % of {found['boxes']} true boxes have a region with "
+            f"{name}: {summary['recall']:.1f} % of {summary['boxes']} true boxes have a region with "
             "intersection over union of at least 0.5."
         )

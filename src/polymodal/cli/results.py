@@ -40,7 +40,7 @@ def main(arguments: list[str]) -> None:
         count = result_files.render_into(options.page, Path())
         say(f"{options.page}: {count} tables are up to date.")
     for file in options.files:
-        results = result_files.read(file)
+        results = result_files.read_results(file)
         metrics = options.metrics or study_metrics(results)
         table = result_files.summary(results, metrics, together=not options.markdown)
         if options.markdown:

@@ -80,15 +80,15 @@ def runs_of(parts: Sequence[str]) -> dict[str, Path]:
     """
     from polymodal.base.errors import PolymodalError
 
-    found = {}
+    by_part = {}
     for given in parts:
         part, equals, run = given.partition("=")
         if not (part and equals and run):
             raise PolymodalError(
                 f"--parts takes PART=RUN, such as judge=runs/judge, not {given!r}."
             )
-        found[part] = Path(run)
-    return found
+        by_part[part] = Path(run)
+    return by_part
 
 
 def parse(name: str, arguments: list[str]) -> tuple[Where, Any, Any]:
@@ -99,14 +99,14 @@ def parse(name: str, arguments: list[str]) -> tuple[Where, Any, Any]:
     from polymodal.runs.run_settings import read_settings
     from polymodal.training.training_config import Training
 
-    module = systems.named(name)
+    module = systems.system_named(name)
     file, arguments = taken("--config", "the name of a YAML file", arguments)
     settings = {**read_settings(Path(file), also=("run",)), "": file} if file else {}
     init = taken("--init", "a run directory", arguments)[0] or settings.get("init")
-    own = settings.get("model") or {}
+    model = settings.get("model") or {}
     if init:
         settings["model"] = model_of(Path(init), name, module.Config) | as_stored(
-            module.Config, own
+            module.Config, model
         )
     flat: Any = tyro.conf.arg(name="")
     command: Any = dataclasses.make_dataclass(
@@ -172,9 +172,9 @@ def model_of(init: Path, name: str, kind: Any) -> dict[str, Any]:
             f"--init names a run of {run.config['system']}, but this run trains {name}: "
             "start from a run of the same system."
         )
-    found = to_settings(from_settings(kind, run.config["model"], f"{init}/config.yaml"))
+    settings = to_settings(from_settings(kind, run.config["model"], f"{init}/config.yaml"))
     made_by = run.learned.get("image_encoder", {}).get("made_by")
-    return found | ({"image_encoder": made_by} if made_by else {})
+    return settings | ({"image_encoder": made_by} if made_by else {})
 
 
 def defaults(command: Any, model: Any, training: Any, settings: dict[str, Any]) -> Any:

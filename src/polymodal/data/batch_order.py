@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+import torch
 from jaxtyping import Int
 
 from polymodal.base.errors import PolymodalError
@@ -24,6 +25,14 @@ class Examples(Protocol):
 
     def batch(self, indices: Int[np.ndarray, " b"]) -> Any:
         """The examples at these places, ready for a system's `training_step`."""
+
+
+@runtime_checkable
+class MovableExamples(Examples, Protocol):
+    """Examples that can be kept on a device."""
+
+    def resident(self, device: torch.device) -> Examples:
+        """The same examples, kept there."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -101,10 +101,10 @@ class ChannelsFirst:
 def placed(rows: Rows, device: torch.device) -> Int[Tensor, " b"]:
     """Places on a device. From pinned memory they go there without a wait for the steps before, which
     would keep the next batches from being ready."""
-    found = torch.from_numpy(rows)
+    places = torch.from_numpy(rows)
     if device.type == "cuda":
-        return found.pin_memory().to(device, non_blocking=True)
-    return found.to(device)
+        return places.pin_memory().to(device, non_blocking=True)
+    return places.to(device)
 
 
 class ColumnExamples:
@@ -137,10 +137,10 @@ class ColumnExamples:
 
     def resident(self, device: torch.device) -> Self:
         """The same examples with their columns on a device."""
-        found = copy.copy(self)
-        found.fields = {name: field.resident(device) for name, field in self.fields.items()}
-        self.kept = found
-        return found
+        moved = copy.copy(self)
+        moved.fields = {name: field.resident(device) for name, field in self.fields.items()}
+        self.kept = moved
+        return moved
 
 
 def field_of(dataset: Dataset, name: str, whom: str) -> Field:
@@ -161,9 +161,9 @@ def examples_of(dataset: Dataset, *names: str, whom: str = "Training") -> Column
         present = dataset.columns[name].present
         if present is not None:
             fields[f"{name}_present"] = Held(torch.from_numpy(present))
-    found = ColumnExamples(dataset, fields)
-    found.kind = batch_of(tuple(fields))
-    return found
+    examples = ColumnExamples(dataset, fields)
+    examples.kind = batch_of(tuple(fields))
+    return examples
 
 
 def batch_of(names: Sequence[str]) -> type[Batch]:

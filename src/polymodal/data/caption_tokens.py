@@ -36,8 +36,8 @@ def read_captions(texts: Sequence[str], description: Mapping[str, Any]) -> Capti
     marks = {*description["special"]} - {description["unknown"]}  # an unknown word is a word
     spoken = words_of(texts)
     rows = [
-        word_numbers(found, words, len(text), marks)
-        for found, words, text in zip(read, spoken, texts, strict=True)
+        word_numbers(encoding, words, len(text), marks)
+        for encoding, words, text in zip(read, spoken, texts, strict=True)
     ]
     kinds = [
         [words[number].kind if number >= 0 else OTHER for number in numbers]
@@ -47,14 +47,14 @@ def read_captions(texts: Sequence[str], description: Mapping[str, Any]) -> Capti
     return CaptionTokens(
         tokens,
         lengths,
-        table([[start for start, _ in found.offsets] for found in read], wide, 0),
-        table([[end for _, end in found.offsets] for found in read], wide, 0),
+        table([[start for start, _ in encoding.offsets] for encoding in read], wide, 0),
+        table([[end for _, end in encoding.offsets] for encoding in read], wide, 0),
         table(kinds, wide, OTHER),
         table(rows, wide, -1),
     )
 
 
-def word_numbers(found: Any, words: Sequence[Word], length: int, marks: set[int]) -> list[int]:
+def word_numbers(encoding: Any, words: Sequence[Word], length: int, marks: set[int]) -> list[int]:
     """Which word of its text each token is part of; special tokens are of none, even if a text spells
     them."""
     at = [-1] * length
@@ -62,5 +62,5 @@ def word_numbers(found: Any, words: Sequence[Word], length: int, marks: set[int]
         at[word.start : word.end] = [number] * (word.end - word.start)
     return [
         -1 if token in marks else max(at[start:end], default=-1)
-        for token, (start, end) in zip(found.ids, found.offsets, strict=True)
+        for token, (start, end) in zip(encoding.ids, encoding.offsets, strict=True)
     ]

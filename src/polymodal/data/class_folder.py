@@ -77,8 +77,8 @@ def open_classes(
     places = benchmark.places(listing.labels, listing.classes)
     ledger = Ledger(strict=not skip_bad)
     drafts = gather(iter(listing.entries), ledger)
-    found = {d.entry.where: item for d, item in with_pictures(source, drafts, ledger, progress)}
-    items = [found.get(entry.where) for entry in listing.entries]
+    by_place = {d.entry.where: item for d, item in with_pictures(source, drafts, ledger, progress)}
+    items = [by_place.get(entry.where) for entry in listing.entries]
     parts = None if listing.places is None else in_sides(listing.places, sizes(source, items))
     opened: dict[str, FolderSplit] = {}
     for split, rows in places.items():
@@ -104,10 +104,10 @@ def open_classes(
 
 def sizes(source: Source, items: Sequence[Item | None]) -> Float64[np.ndarray, "n 2"]:
     """The width and height of each image, 1 × 1 where there is none."""
-    found = np.ones((len(items), 2))
+    pixels = np.ones((len(items), 2))
     there = {row: item.name for row, item in enumerate(items) if item}
-    found[[*there]] = sizes_of(source, [*there.values()])
-    return found
+    pixels[[*there]] = sizes_of(source, [*there.values()])
+    return pixels
 
 
 def in_sides(

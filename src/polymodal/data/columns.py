@@ -128,10 +128,10 @@ class Stored:
     def batch(self, rows: Sequence[int]) -> Shaped[np.ndarray, "b ..."]:
         """Some items' arrays, stacked."""
         chosen = np.asarray(rows, np.int64)
-        found: np.ndarray = self.values[chosen]
+        arrays: np.ndarray = self.values[chosen]
         if self.present is not None:
-            found[~self.present[chosen]] = 0
-        return found
+            arrays[~self.present[chosen]] = 0
+        return arrays
 
     def take(self, rows: Rows) -> Self:
         """The same column of some items; of a stretch of them without a copy."""
@@ -165,9 +165,9 @@ class Read:
             return self.some(rows)
         there = self.present[np.asarray(rows, np.int64)]
         known = [row for row, here in zip(rows, there.tolist(), strict=True) if here]
-        found = self.some(known or [int(self.present.argmax())])  # of one at least, for its shape
-        whole = np.zeros((len(rows), *found.shape[1:]), found.dtype)
-        whole[there] = found[: len(known)]
+        arrays = self.some(known or [int(self.present.argmax())])  # of one at least, for its shape
+        whole = np.zeros((len(rows), *arrays.shape[1:]), arrays.dtype)
+        whole[there] = arrays[: len(known)]
         return whole
 
     def take(self, rows: Rows) -> Self:

@@ -14,26 +14,28 @@ from polymodal.data.columns import Column, Labels
 
 def fingerprint(ids: Sequence[str], columns: Mapping[str, Column], rule: str) -> str:
     """A hash of every row of every column."""
-    rows = {name: [told(column[i]) for i in range(len(ids))] for name, column in columns.items()}
+    rows = {name: [as_json(column[i]) for i in range(len(ids))] for name, column in columns.items()}
     classes = {
-        name: [column.classes, told(column.attributes), column.attribute_names]
+        name: [column.classes, as_json(column.attributes), column.attribute_names]
         for name, column in columns.items()
         if isinstance(column, Labels)
     }
     return files.fingerprint({"ids": list(ids), "columns": rows, "classes": classes, "rule": rule})
 
 
-def told(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """A value as JSON, arrays by their hash."""
     if isinstance(value, np.ndarray | np.generic):
         digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
         return [str(value.dtype), list(value.shape), digest]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: told(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {
+            field.name: as_json(getattr(value, field.name)) for field in dataclasses.fields(value)
+        }
     if isinstance(value, Mapping):
-        return {str(name): told(one) for name, one in value.items()}
+        return {str(name): as_json(one) for name, one in value.items()}
     if isinstance(value, list | tuple):
-        return [told(one) for one in value]
+        return [as_json(one) for one in value]
     if value is None or isinstance(value, str | int | float | bool):
         return value
     raise PolymodalError(

@@ -13,9 +13,9 @@ from jaxtyping import Float, UInt8
 
 from polymodal.base.errors import PolymodalError
 from polymodal.base.progress import say_once
+from polymodal.data.encoder_vectors import Measured, as_kept, kept_type, moments
 from polymodal.data.records import Dataset
 from polymodal.data.row_files import RowFiles
-from polymodal.data.vectors import Measured, as_kept, kept_type, moments
 
 Extract = Callable[[UInt8[np.ndarray, "b h w 3"]], Float[np.ndarray, "b d"]]
 
@@ -120,8 +120,8 @@ def with_features(dataset: Dataset, features: Features) -> Dataset:
 
 def features_of(dataset: Dataset) -> Features | None:
     """The column of features of a dataset, if it has one."""
-    found: Any = dataset.columns.get("features")
-    return found
+    features: Any = dataset.columns.get("features")
+    return features
 
 
 def pictures_alone(dataset: Dataset) -> Dataset:
@@ -133,9 +133,9 @@ def pictures_alone(dataset: Dataset) -> Dataset:
     return dataset
 
 
-def _rows(found: Any, indices: range, name: str, dtype: np.dtype[Any]) -> np.ndarray:
+def _rows(answer: Any, indices: range, name: str, dtype: np.dtype[Any]) -> np.ndarray:
     """The encoder's answer, checked."""
-    rows = np.asarray(found)
+    rows = np.asarray(answer)
     if rows.ndim != 2 or len(rows) != len(indices) or rows.dtype.kind != "f":
         raise PolymodalError(
             f"The encoder should give floats of shape [{len(indices)}, d], one row an image, "

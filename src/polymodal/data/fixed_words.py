@@ -12,6 +12,7 @@ from jaxtyping import Int, Int64
 from torch import Tensor
 
 from polymodal.base.errors import PolymodalError, unknown
+from polymodal.data.word_lists import by_frequency, numbers_of
 
 BLANK = "-"
 """The word of a place where nothing is said; always number 0."""
@@ -56,9 +57,7 @@ class Words:
                 raise PolymodalError(
                     f"{word!r} is not one word: lower case, no spaces, no punctuation at its ends."
                 )
-        if len(self.numbers) != len(self.words):
-            twice = next(w for number, w in enumerate(self.words) if self.numbers[w] != number)
-            raise PolymodalError(f"The words hold {twice!r} twice.")
+        _ = self.numbers  # which refuses a word that is there twice
         if not 1 <= self.shortest <= self.length:
             raise PolymodalError(
                 "The shortest text has 1 word or more, and no more than the longest; found "
@@ -77,11 +76,10 @@ class Words:
         counts = Counter(word for words in said for word in words if word != BLANK)
         if not counts:
             raise PolymodalError("The training texts hold no word. Check the captions.")
-        frequent = sorted(counts, key=lambda word: (-counts[word], word))
         lengths = [len(words) for words in said]
         longest = max(lengths)
         return cls(
-            words=(BLANK, *frequent),
+            words=(BLANK, *by_frequency(counts)),
             length=longest,
             shortest=max(1, min(lengths)),
             example=texts[lengths.index(longest)],
@@ -90,7 +88,7 @@ class Words:
     @cached_property
     def numbers(self) -> dict[str, int]:
         """Each word's place in the list."""
-        return {word: number for number, word in enumerate(self.words)}
+        return numbers_of(self.words, "The words hold")
 
     def __len__(self) -> int:
         return len(self.words)

@@ -280,7 +280,7 @@ def with_pictures(
     source: Source, drafts: list[Draft], ledger: Ledger, progress: bool
 ) -> list[tuple[Draft, Item]]:
     """Find and check every draft's image: by its header, or wholly where bad ones are skipped."""
-    found: dict[str, tuple[Draft, Item]] = {}
+    by_file: dict[str, tuple[Draft, Item]] = {}
     for draft in drafts:
         entry = draft.entry
         names = [str(PurePosixPath(place, entry.image)) for place in entry.places]
@@ -289,16 +289,16 @@ def with_pictures(
             looked = " or ".join(dict.fromkeys(names))
             reason = f"there is no file {looked} in {source.path}. Add it, or remove the entry."
             ledger.note("missing image", entry.where, reason)
-        elif name in found:
-            reason = f"the image {name} is already named at {found[name][1].where}"
+        elif name in by_file:
+            reason = f"the image {name} is already named at {by_file[name][1].where}"
             ledger.note("duplicate image", entry.where, f"{reason}. Name it in one way only.")
         else:
             captions = tuple(Caption(text) for text in draft.captions)
-            found[name] = draft, Item(draft.id, name, captions, entry.where)
-    verdicts = Verified(source, whole=not ledger.strict, threads=image_files.threads(len(found)))
+            by_file[name] = draft, Item(draft.id, name, captions, entry.where)
+    verdicts = Verified(source, whole=not ledger.strict, threads=image_files.threads(len(by_file)))
     kept = []
-    with contextlib.closing(verdicts.judge(list(found), progress)) as judged:
-        for pair, verdict in zip(found.values(), judged, strict=True):
+    with contextlib.closing(verdicts.judge(list(by_file), progress)) as judged:
+        for pair, verdict in zip(by_file.values(), judged, strict=True):
             if verdict is None:
                 kept.append(pair)
             else:

@@ -27,7 +27,7 @@ def by_group(
             "one of its own, or leave it out."
         )
     rows = rows_by_group([str(group) for group in column], shares, seed=seed)
-    return {name: dataset.take(own) for name, own in rows.items()}
+    return {name: dataset.take(chosen) for name, chosen in rows.items()}
 
 
 def rows_by_group(
@@ -41,9 +41,9 @@ def rows_by_group(
     {'train': [0, 2, 3, 4], 'test': [1]}
     """
     if not shares or min(shares.values()) <= 0 or abs(sum(shares.values()) - 1) > 1e-6:
-        told = ", ".join(f"{name} {share:g}" for name, share in shares.items())
+        listed = ", ".join(f"{name} {share:g}" for name, share in shares.items())
         raise PolymodalError(
-            f"The shares of splits are above 0 and 1 in all, but are: {told or 'none'}."
+            f"The shares of splits are above 0 and 1 in all, but are: {listed or 'none'}."
         )
     members: dict[str, list[int]] = {}
     for row, group in enumerate(groups):
@@ -54,21 +54,21 @@ def rows_by_group(
             f"{', '.join(sorted(members)[:5]) or 'none'}. Give more groups, or ask for fewer splits."
         )
     left = sorted(members, key=lambda group: hashed(seed, group))
-    found: dict[str, list[int]] = {}
+    splits: dict[str, list[int]] = {}
     done, reached = 0, 0.0
     for place, (name, share) in enumerate(shares.items()):
         others = len(shares) - place - 1
         reached += share
-        own: list[int] = []
+        chosen: list[int] = []
         while left and (others == 0 or len(left) > others):
             size = len(members[left[0]])
             # whichever is nearer to the share: with the next group, or without it
-            if own and others and done + size / 2 > reached * len(groups):
+            if chosen and others and done + size / 2 > reached * len(groups):
                 break
-            own += members[left.pop(0)]
+            chosen += members[left.pop(0)]
             done += size
-        found[name] = sorted(own)
-    return found
+        splits[name] = sorted(chosen)
+    return splits
 
 
 def hashed(seed: int, group: str) -> str:

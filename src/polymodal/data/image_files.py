@@ -55,7 +55,7 @@ def check_size(size: int) -> None:
         )
 
 
-def check(file: BufferedIOBase, length: int) -> None:
+def check_header(file: BufferedIOBase, length: int) -> None:
     """Judge an image by its length and header alone."""
     _open(file, length)
 
@@ -105,10 +105,10 @@ def letterbox(image: Image.Image, size: int) -> UInt8[np.ndarray, "size size 3"]
     """The whole of an image in a square, size × size, by `WHOLE_RULE`."""
     image = upright(image)
     x0, y0, x1, y1 = place_in_square(*image.size, size)
-    found = np.full((size, size, 3), BAR, np.uint8)
+    square = np.full((size, size, 3), BAR, np.uint8)
     scaled = image.resize((x1 - x0, y1 - y0), Image.Resampling.BICUBIC)
-    found[y0:y1, x0:x1] = np.asarray(scaled)
-    return found
+    square[y0:y1, x0:x1] = np.asarray(scaled)
+    return square
 
 
 def place_in_square(width: int, height: int, size: int) -> tuple[int, int, int, int]:
@@ -207,10 +207,10 @@ def _damaged(error: Exception) -> BadPictureError:
     )
 
 
-def _bomb(found: str) -> BadPictureError:
+def _bomb(reason: str) -> BadPictureError:
     return BadPictureError(
         "image bomb",
-        f"the image would unpack to too much ({found.rstrip('.')}; at most "
+        f"the image would unpack to too much ({reason.rstrip('.')}; at most "
         f"{Image.MAX_IMAGE_PIXELS or 0:,} pixels and {LARGEST_FILE // 2**20} MiB are opened). "
         "Make it smaller; if you trust it, raise PIL.Image.MAX_IMAGE_PIXELS.",
     )

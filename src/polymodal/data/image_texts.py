@@ -19,17 +19,17 @@ from polymodal.data.records import Dataset
 
 
 @dataclass(frozen=True)
-class SayingBatch(Batch):
+class ImageTextBatch(Batch):
     """b images and the numbers of the words of all k texts of each."""
 
     images: UInt8[Tensor, "b 3 h w"]
     texts: Int64[Tensor, "b k t"]
 
 
-class Sayings(ColumnExamples):
+class ImageTexts(ColumnExamples):
     """All images of a split with their texts."""
 
-    kind: type[SayingBatch] = SayingBatch
+    kind: type[ImageTextBatch] = ImageTextBatch
 
     def __init__(self, dataset: Dataset, words: Words) -> None:
         pictures = field_of(pictures_alone(dataset), "image", "Learning from pictures")
@@ -43,7 +43,7 @@ def words_of(train: Dataset) -> Words:
         column = train.column("true_texts")
         length = len(spoken(column[0][0]))
         return Words(words=(BLANK, *column.words), length=length, shortest=length)
-    return Words.of(text for own in captions_of(train) for text in own)
+    return Words.of(text for texts in captions_of(train) for text in texts)
 
 
 def texts_of(dataset: Dataset) -> Sequence[Sequence[str]]:
@@ -60,10 +60,15 @@ def numbered(texts: Sequence[Sequence[str]], words: Words) -> Int64[Tensor, "n k
     >>> numbered([["red", "blue"], ["blue red"]], Words.of(["blue red"])).tolist()
     [[[2, 0], [1, 0]], [[1, 2], [1, 2]]]
     """
-    most = max(len(own) for own in texts)
+    most = max(len(image_texts) for image_texts in texts)
     # each text is read once: 100,000 images of two-objects share 36,864
-    rows = {text: row for row, text in enumerate(dict.fromkeys(t for own in texts for t in own))}
-    places = [[rows[own[k % len(own)]] for k in range(most)] for own in texts]
+    rows = {
+        text: row
+        for row, text in enumerate(dict.fromkeys(t for image_texts in texts for t in image_texts))
+    }
+    places = [
+        [rows[image_texts[k % len(image_texts)]] for k in range(most)] for image_texts in texts
+    ]
     return words.encode(list(rows))[torch.tensor(places)]
 
 

@@ -1,4 +1,4 @@
-"""Sayings with where the objects of each text are seen: what a judge learns from."""
+"""Texts of images with the places of the objects that each names: what a judge learns from."""
 
 from dataclasses import dataclass
 
@@ -8,27 +8,27 @@ from torch import Tensor
 
 from polymodal.data.batches import Held
 from polymodal.data.fixed_words import Words
-from polymodal.data.image_texts import SayingBatch, Sayings
+from polymodal.data.image_texts import ImageTextBatch, ImageTexts
 from polymodal.data.records import Dataset
 
 
 @dataclass(frozen=True)
-class SeenBatch(SayingBatch):
+class LocatedTextBatch(ImageTextBatch):
     """b images, their k texts, and the places of each text's o objects: none where nobody knows them."""
 
     places: Float[Tensor, "b k o 2"]
 
 
-class Seen(Sayings):
+class LocatedTexts(ImageTexts):
     """All images of a split with their texts and their objects' places."""
 
-    kind = SeenBatch
+    kind = LocatedTextBatch
 
     def __init__(self, dataset: Dataset, words: Words) -> None:
         super().__init__(dataset, words)
         if "places" in dataset.columns:
-            found = torch.from_numpy(dataset.columns["places"].batch(range(len(dataset))))
+            places = torch.from_numpy(dataset.columns["places"].batch(range(len(dataset))))
         else:
-            found = torch.zeros(*self.texts.shape[:2], 0, 2)
-        self.places: Float[Tensor, "n k o 2"] = found
-        self.fields["places"] = Held(found)
+            places = torch.zeros(*self.texts.shape[:2], 0, 2)
+        self.places: Float[Tensor, "n k o 2"] = places
+        self.fields["places"] = Held(places)

@@ -33,7 +33,9 @@ class Pairs(ColumnExamples):
     def __init__(self, dataset: Dataset, reader: Vocabulary | Tokens) -> None:
         texts = captions_of(dataset)
         self.owner = owners(texts)
-        self.tokens, self.lengths = reader.encode_batch([t for own in texts for t in own])
+        self.tokens, self.lengths = reader.encode_batch(
+            [t for image_texts in texts for t in image_texts]
+        )
         fields: dict[str, Field] = {
             "images": Owned(image_field(dataset), self.owner.numpy()),
             "tokens": Padded(self.tokens, self.lengths.numpy()),
@@ -97,7 +99,7 @@ def captions_of(dataset: Dataset) -> list[list[str]]:
 def captions_of_each(dataset: Dataset) -> list[list[str]]:
     """The same of a split in which every image has one, as ranks and texts to generate need it."""
     texts = captions_of(dataset)
-    mute = [id for id, own in zip(dataset.ids, texts, strict=True) if not own]
+    mute = [id for id, image_texts in zip(dataset.ids, texts, strict=True) if not image_texts]
     if mute:
         raise PolymodalError(
             f"Every image needs a caption here, but {len(mute):,} of {len(texts):,} have none, first "
@@ -112,5 +114,5 @@ def owners(texts: Sequence[Sequence[str]]) -> Int[Tensor, " n"]:
     >>> owners([["a", "b"], ["c"]])
     tensor([0, 0, 1])
     """
-    counts = torch.tensor([len(own) for own in texts])
+    counts = torch.tensor([len(image_texts) for image_texts in texts])
     return torch.repeat_interleave(torch.arange(len(texts)), counts)

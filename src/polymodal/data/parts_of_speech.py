@@ -31,14 +31,14 @@ def words_of(texts: Sequence[str]) -> list[list[Word]]:
     >>> [(start, end, kind) for start, end, kind in words_of(["The dog's red-haired."])[0]]
     [(0, 3, 0), (4, 7, 1), (7, 9, 0), (10, 20, 2)]
     """
-    tags, found = tagger(), []
+    tags, tagged = tagger(), []
     for text in texts:
         places = [match.span() for match in WORD.finditer(text)]
         words = [text[start:end].replace("’", "'") for start, end in places]
         words[:1] = [word.lower() for word in words[:1]]  # "Red cubes" begin with no name
         kinds = [kind_of(tag) for _, tag in tags(words)]
-        found.append([Word(*place, kind) for place, kind in zip(places, kinds, strict=True)])
-    return found
+        tagged.append([Word(*place, kind) for place, kind in zip(places, kinds, strict=True)])
+    return tagged
 
 
 def kind_of(tag: str) -> int:
@@ -58,5 +58,5 @@ def tagger() -> Callable[[list[str]], list[Any]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # it leaves its list of words open
         parser.find_tags(["a"])
-    found: Callable[[list[str]], list[Any]] = parser.find_tags
-    return found
+    find_tags: Callable[[list[str]], list[Any]] = parser.find_tags
+    return find_tags

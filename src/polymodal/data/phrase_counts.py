@@ -17,19 +17,19 @@ def types_of(phrase: Phrase, regions: Sequence[Region]) -> tuple[str, ...]:
 
 def counts(dataset: Dataset) -> dict[str, int]:
     """The counts by name, without a look at any picture; a phrase of two types counts for both."""
-    found = Counter({"images": len(dataset)})
+    totals = Counter({"images": len(dataset)})
     types: Counter[str] = Counter()
     for place in range(len(dataset)):
         regions = dataset.columns["regions"][place] or () if "regions" in dataset.columns else ()
-        found["regions"] += len(regions)
+        totals["regions"] += len(regions)
         for caption in dataset.captions(place) if "captions" in dataset.columns else ():
-            found["captions"] += 1
+            totals["captions"] += 1
             for phrase in caption.phrases:
-                found["phrases"] += 1
+                totals["phrases"] += 1
                 boxes = sum(regions[k].box is not None for k in phrase.regions)
                 if boxes:
-                    found["with a box"] += 1
-                    found["with several"] += boxes > 1
+                    totals["with a box"] += 1
+                    totals["with several"] += boxes > 1
                     types.update(types_of(phrase, regions))
     by_type = {f"with a box: {name}": count for name, count in types.most_common()}
-    return {name: count for name, count in found.items() if count} | by_type
+    return {name: count for name, count in totals.items() if count} | by_type

@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Float32
 
 from polymodal.data.columns import Stored
+from polymodal.data.encoder_vectors import Measured, moments
 from polymodal.data.records import Dataset
-from polymodal.data.vectors import Measured, moments
 
 BLOCK = 64
 """Images whose vectors are looked at together."""

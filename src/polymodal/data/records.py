@@ -72,7 +72,7 @@ class Record:
         """Whether another is of the same item, and the same is known of it."""
         if not isinstance(other, Record) or self.id != other.id:
             return False
-        return bool(contents.told(self.values) == contents.told(other.values))
+        return bool(contents.as_json(self.values) == contents.as_json(other.values))
 
     def __hash__(self) -> int:
         return hash(self.id)
@@ -91,8 +91,8 @@ class Record:
     @property
     def image(self) -> UInt8[np.ndarray, "h w 3"]:
         """The picture."""
-        found: np.ndarray = self["image"]
-        return found
+        pixels: np.ndarray = self["image"]
+        return pixels
 
     @property
     def captions(self) -> tuple[Caption, ...]:
@@ -112,8 +112,8 @@ class Record:
     @property
     def mask(self) -> Shaped[np.ndarray, "..."]:
         """The region of each pixel: 0 for none, k + 1 for region k."""
-        found: np.ndarray = self["mask"]
-        return found
+        pixels: np.ndarray = self["mask"]
+        return pixels
 
 
 class Dataset:
@@ -142,10 +142,10 @@ class Dataset:
         if ids is not None:
             counts = {"ids": len(ids), **counts}
         if len(set(counts.values())) != 1:
-            told = ", ".join(f"{name} {count}" for name, count in counts.items())
+            listed = ", ".join(f"{name} {count}" for name, count in counts.items())
             raise PolymodalError(
                 "All columns of a dataset have a row for each item, but theirs number "
-                f"{told or 'none'}. Mark what is missing as not present."
+                f"{listed or 'none'}. Mark what is missing as not present."
             )
         count = next(iter(counts.values()))
         self.columns: Mapping[str, Column] = dict(columns)
@@ -214,37 +214,37 @@ class Dataset:
     def images(self, indices: Sequence[int]) -> Images:
         """A batch of images, read or drawn in parallel."""
         column = self.column("image", "Looking at pictures")
-        found: np.ndarray = column.batch([self.within(index) for index in indices])
-        return found
+        images: np.ndarray = column.batch([self.within(index) for index in indices])
+        return images
 
     def captions(self, index: int) -> tuple[Caption, ...]:
         """The captions alone, without touching a pixel."""
-        found: tuple[Caption, ...] = self.column("captions", "Reading")[self.within(index)] or ()
-        return found
+        captions: tuple[Caption, ...] = self.column("captions", "Reading")[self.within(index)] or ()
+        return captions
 
     @property
     def labels(self) -> Int64[np.ndarray, " n"]:
         """Each image's class, as its place in `classes`."""
-        found: np.ndarray = self.column("label", "Recognition").values
-        return found
+        labels: np.ndarray = self.column("label", "Recognition").values
+        return labels
 
     @property
     def classes(self) -> tuple[str, ...]:
         """The names of all classes, seen or not, as the dataset writes them."""
-        found: tuple[str, ...] = self.column("label", "Recognition").classes
-        return found
+        classes: tuple[str, ...] = self.column("label", "Recognition").classes
+        return classes
 
     @property
     def attributes(self) -> Float32[np.ndarray, "c a"]:
         """What is true of each class, and how much, as the dataset gives it."""
-        found: np.ndarray = self.column("label", "Recognition").attributes
-        return found
+        attributes: np.ndarray = self.column("label", "Recognition").attributes
+        return attributes
 
     @property
     def attribute_names(self) -> tuple[str, ...]:
         """The name of each attribute; empty where they are not known."""
-        found: tuple[str, ...] = self.column("label", "Recognition").attribute_names
-        return found
+        names: tuple[str, ...] = self.column("label", "Recognition").attribute_names
+        return names
 
     @property
     def parts(self) -> Float32[np.ndarray, "n p 3"] | None:
@@ -252,11 +252,11 @@ class Dataset:
         None where nobody knows."""
         if "parts" not in self.columns:
             return None
-        found: np.ndarray = self.columns["parts"].batch(range(len(self)))
-        return found
+        places: np.ndarray = self.columns["parts"].batch(range(len(self)))
+        return places
 
     @property
     def part_names(self) -> tuple[str, ...]:
         """The name of each part; empty where there are none."""
-        found: tuple[str, ...] = self.column("parts").names if "parts" in self.columns else ()
-        return found
+        names: tuple[str, ...] = self.column("parts").names if "parts" in self.columns else ()
+        return names

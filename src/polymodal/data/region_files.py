@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from polymodal.data.encoder_vectors import as_kept, kept_type
 from polymodal.data.proposals import RegionFeatures, joined, region_moments
 from polymodal.data.records import Dataset
 from polymodal.data.row_files import RowFiles
-from polymodal.data.vectors import as_kept, kept_type
 
 Regions = tuple[np.ndarray, np.ndarray]
 """Boxes b × r × 4 and vectors b × r × d."""
@@ -89,6 +89,6 @@ def open_regions(folder: Path, splits: Mapping[str, Dataset]) -> dict[str, Datas
         boxes = FOLDER.array(folder / f"{name}-boxes.npy", (n, r, 4), "float32", hashes)
         path = folder / f"{name}-features.npy"
         vectors = FOLDER.array(path, (n, r, d), manifest["dtype"], hashes)
-        told = {"encoder": manifest["encoder"], "statistics": statistics}
-        opened[name] = joined(split, boxes, RegionFeatures(vectors, **told))
+        facts = {"encoder": manifest["encoder"], "statistics": statistics}
+        opened[name] = joined(split, boxes, RegionFeatures(vectors, **facts))
     return opened

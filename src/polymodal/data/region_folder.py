@@ -44,8 +44,8 @@ def open_entities(
     pictures = open_joined(images)
     listed = entities_splits.SPLITS[split](source)
     unrelated = entities_splits.unrelated(source)
-    found = entities.read(source, files_of(pictures, ledger), listed, unrelated)
-    return _opened(pictures, found, size, ledger, progress)
+    photos = entities.read(source, files_of(pictures, ledger), listed, unrelated)
+    return _opened(pictures, photos, size, ledger, progress)
 
 
 def open_coco(
@@ -70,24 +70,24 @@ def open_coco(
     image_files.check_size(size)
     source, ledger = open_source(Path(path)), Ledger(strict=not skip_bad)
     pictures = source if images is None else open_joined(images)
-    found = coco_regions.read(source, captioned)
-    return _opened(pictures, found, size, ledger, progress)
+    photos = coco_regions.read(source, captioned)
+    return _opened(pictures, photos, size, ledger, progress)
 
 
 def files_of(source: Source, ledger: Ledger) -> dict[str, str]:
     """Each photo's file by its id, which is the file's name up to a dot or, as in Flickr8k, a _."""
-    found: dict[str, str] = {}
+    by_id: dict[str, str] = {}
     for name in [n for pattern in ("*.*", "*/*.*") for n in source.glob(pattern)]:
         file = name.rpartition("/")[2]
         if not file.lower().endswith(ENDINGS):
             continue
         id = file.rpartition(".")[0].partition("_")[0]
-        if id in found:
-            reason = f"the photo {id} is also {found[id]}. Keep one of the two files."
+        if id in by_id:
+            reason = f"the photo {id} is also {by_id[id]}. Keep one of the two files."
             ledger.note("duplicate image", str(source.path / name), reason)
         else:
-            found[id] = name
-    return found
+            by_id[id] = name
+    return by_id
 
 
 def _opened(
@@ -123,7 +123,7 @@ def _opened(
         )
         parts[draft.split or ""].append((replace(item, captions=one.captions), regions))
     opened = {
-        split: RegionSplit(source, [item for item, _ in rows], size, [told for _, told in rows])
+        split: RegionSplit(source, [item for item, _ in rows], size, [shown for _, shown in rows])
         for split, rows in parts.items()
         if rows
     }

@@ -224,11 +224,11 @@ class RowFiles:
                     if all(path.exists() for path in paths):
                         advance(len(images))
                         continue
-                    found = []
+                    arrays = []
                     for batch in compute(name, split, images):
-                        found.append(batch)
+                        arrays.append(batch)
                         advance(len(batch[0]))
-                    for path, rows in zip(paths, zip(*found, strict=True), strict=True):
+                    for path, rows in zip(paths, zip(*arrays, strict=True), strict=True):
                         with files.atomic(path) as file:
                             np.save(file, np.concatenate(rows))
 

@@ -33,10 +33,10 @@ def parse(spec: str) -> tuple[str, dict[str, str]]:
     options = tail.group() if tail else ""
     name = spec[: len(spec) - len(options)]
     pairs = [part.partition("=")[::2] for part in re.split(r",(?=[a-z_]+=)", options)[1:]]
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    given = dict(pairs)
+    if len(given) < len(pairs):
         raise PolymodalError(f"{spec!r} gives an option twice. Give each once.")
-    return name, found
+    return name, given
 
 
 def open_splits(spec: str, *, skip_bad: bool = False) -> Mapping[str, Dataset]:
@@ -181,20 +181,20 @@ def world_options(name: str, options: Mapping[str, str]) -> dict[str, Any]:
         paths = [f"{kind}:PATH" for kind in ("folder", "text", *READERS, *LOCATED)]
         known = [*WORLDS, "birds", *paths]
         raise unknown("dataset", name, known)
-    found: dict[str, Any] = {"name": name}
+    fields: dict[str, Any] = {"name": name}
     for option, text in options.items():
         if option == "count":
-            found |= shares(WORLDS[name], number(option, text))
+            fields |= shares(WORLDS[name], number(option, text))
         elif option == "hold_out":
-            found[option] = tuple(text.split("+"))
+            fields[option] = tuple(text.split("+"))
         elif option == "objects":
             fewest, _, most = text.partition("-")
-            found[option] = (number(option, fewest), number(option, most or fewest))
+            fields[option] = (number(option, fewest), number(option, most or fewest))
         elif option == "overlap":
-            found[option] = flag(option, text)
+            fields[option] = flag(option, text)
         else:
-            found[option] = number(option, text)
-    return found
+            fields[option] = number(option, text)
+    return fields
 
 
 def shares(world: Any, count: int) -> dict[str, int]:

@@ -40,15 +40,15 @@ class Tokens:
     def names(self) -> list[str]:
         """Each token as the tokenizer writes it, by its number."""
         numbers: dict[str, int] = self._encoder.get_vocab(with_added_tokens=True)
-        found = [""] * (max(numbers.values(), default=-1) + 1)
+        names = [""] * (max(numbers.values(), default=-1) + 1)
         for name, number in numbers.items():
-            found[number] = name
-        return found
+            names[number] = name
+        return names
 
     def read(self, texts: Sequence[str]) -> list[Any]:
         """Each text's tokens as `tokenizers` has them, with their places in it."""
-        found: list[Any] = self._encoder.encode_batch(list(texts))
-        return found
+        encodings: list[Any] = self._encoder.encode_batch(list(texts))
+        return encodings
 
     def encode_batch(
         self, texts: Sequence[str]
@@ -60,9 +60,11 @@ class Tokens:
         """What was read as tokens and lengths."""
         import torch
 
-        lengths = [self.longest if self.whole else max(len(found), 1) for found in read]
+        lengths = [self.longest if self.whole else max(len(encoding), 1) for encoding in read]
         wide = max(lengths, default=0)
-        return table([found.ids for found in read], wide, self.pad), torch.tensor(lengths).long()
+        return table([encoding.ids for encoding in read], wide, self.pad), torch.tensor(
+            lengths
+        ).long()
 
 
 def table(rows: Sequence[Sequence[int]], wide: int, fill: int) -> "Int64[Tensor, 'b t']":

@@ -23,8 +23,8 @@ def as_pictures(given: Sequence[Any], size: int, framing: Framing = SQUARE) -> I
             "Images come as a list, or as one array of shape (count, height, width, 3), not as one of "
             f"{given.shape}. Give a single image in a list."
         )
-    found = [as_picture(one, size, framing) for one in given]
-    return np.stack(found) if found else np.empty((0, size, size, 3), np.uint8)
+    pictures = [as_picture(one, size, framing) for one in given]
+    return np.stack(pictures) if pictures else np.empty((0, size, size, 3), np.uint8)
 
 
 def as_picture(given: Any, size: int, framing: Framing = SQUARE) -> np.ndarray:
@@ -75,8 +75,8 @@ class Framed:
         x0, y0, x1, y1 = self.window
         size, (height, width) = len(self.pixels), self.whole.shape[:2]
         scale = np.array([x1 - x0, y1 - y0, x1 - x0, y1 - y0], np.float32) / size
-        found = boxes * scale + np.array([x0, y0, x0, y0], np.float32)
-        return found.clip(0, np.array([width, height, width, height], np.float32))
+        placed = boxes * scale + np.array([x0, y0, x0, y0], np.float32)
+        return placed.clip(0, np.array([width, height, width, height], np.float32))
 
     def inside(self, boxes: Float32[np.ndarray, "r 4"]) -> Float32[np.ndarray, "r 4"]:
         """Boxes of the whole in pixels of the square."""

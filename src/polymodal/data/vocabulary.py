@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from polymodal.base.errors import PolymodalError
+from polymodal.data.word_lists import by_frequency, numbers_of
 
 if TYPE_CHECKING:
     from jaxtyping import Int64
@@ -17,7 +18,6 @@ PAD, START, END, UNK = range(4)
 SPECIAL = ("<pad>", "<start>", "<end>", "<unk>")
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
-_FORMAT = "polymodal vocabulary 1"
 
 
 def tokenize(text: str) -> list[str]:
@@ -48,13 +48,9 @@ class Vocabulary:
     _numbers: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        numbers = {word: number for number, word in enumerate(self.words)}
         if self.words[:4] != SPECIAL:
             raise PolymodalError(f"A vocabulary must start with {', '.join(SPECIAL)}.")
-        if len(numbers) != len(self.words):
-            twice = next(w for number, w in enumerate(self.words) if numbers[w] != number)
-            raise PolymodalError(f"The vocabulary holds {twice!r} twice.")
-        object.__setattr__(self, "_numbers", numbers)
+        object.__setattr__(self, "_numbers", numbers_of(self.words, "The vocabulary holds"))
 
     @classmethod
     def of(cls, texts: Iterable[str], min_count: int = 1) -> "Vocabulary":
@@ -65,13 +61,13 @@ class Vocabulary:
             min_count: words seen less often become `<unk>`.
         """
         counts = Counter(word for text in texts for word in tokenize(text))
-        kept = [word for word, count in counts.items() if count >= min_count]
-        if not kept:
+        words = by_frequency(counts, min_count)
+        if not words:
             raise PolymodalError(
                 f"No word occurs {min_count} times in the {sum(counts.values())} words of the "
                 "training captions: there is no vocabulary. Check the captions, or lower min_count."
             )
-        return cls(SPECIAL + tuple(sorted(kept, key=lambda word: (-counts[word], word))))
+        return cls((*SPECIAL, *words))
 
     def __len__(self) -> int:
         return len(self.words)

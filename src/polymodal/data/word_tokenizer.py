@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from polymodal.base.errors import PolymodalError
+from polymodal.data.word_lists import by_frequency
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 """Its first tokens; the number of a token is its place."""
@@ -26,8 +27,7 @@ def word_tokenizer(captions: Iterable[str]) -> Any:
         raise PolymodalError(
             "The training captions have no words: there is nothing to learn a language from."
         )
-    words = sorted(counts, key=lambda word: (-counts[word], word))
-    numbers = {word: number for number, word in enumerate([*SPECIAL, *words])}
+    numbers = {word: number for number, word in enumerate([*SPECIAL, *by_frequency(counts)])}
     tokenizer = Tokenizer(models.WordLevel(numbers, unk_token="[UNK]"))
     tokenizer.normalizer, tokenizer.pre_tokenizer = lower, split
     ends = [(mark, numbers[mark]) for mark in ("[CLS]", "[SEP]")]

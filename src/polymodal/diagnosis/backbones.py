@@ -5,7 +5,7 @@ from dataclasses import replace
 import torch
 
 from polymodal.diagnosis.encoders import Encoder, of_module
-from polymodal.diagnosis.windows import cell
+from polymodal.diagnosis.receptive_fields import cell
 from polymodal.nn.feature_maps import Convolutional, fitting_size, with_maps
 from polymodal.nn.image_encoders import Backbone, describe_backbone
 
@@ -25,5 +25,5 @@ def of_backbone(source: str, pixels: int, device: torch.device) -> Encoder:
     maps = with_maps(model, size)
     if isinstance(maps, Convolutional):
         return of_module(maps, **scaling)
-    found = of_module(maps, **scaling, window=cell(size, maps.side))
-    return replace(found, sight="its patch, by convention")
+    encoder = of_module(maps, **scaling, window=cell(size, maps.side))
+    return replace(encoder, sight="its patch, by convention")

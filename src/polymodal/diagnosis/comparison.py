@@ -24,7 +24,7 @@ class Comparison:
     @cached_property
     def points(self) -> dict[str, dict[str, tuple[float, float]]]:
         """Zero-shot accuracy and each measure, of the encoders that have both."""
-        found = {
+        by_measure = {
             name: {
                 each.name: (each.metrics["zsl_top1"], each.metrics[name])
                 for each in self.diagnoses
@@ -32,21 +32,21 @@ class Comparison:
             }
             for name in AGAINST
         }
-        return {name: points for name, points in found.items() if points}
+        return {name: points for name, points in by_measure.items() if points}
 
     @cached_property
     def correlations(self) -> dict[str, tuple[float, float]]:
         """Pearson's r of each measure and zero-shot accuracy, and its p, where there is any."""
-        found = {
+        by_measure = {
             name: correlation(*torch.tensor(list(points.values()), dtype=torch.double).unbind(1))
             for name, points in self.points.items()
         }
-        return {name: (r, p) for name, (r, p) in found.items() if not math.isnan(r)}
+        return {name: (r, p) for name, (r, p) in by_measure.items() if not math.isnan(r)}
 
     def to_json(self) -> dict[str, Any]:
         """All that was measured, and what goes with what."""
-        told = {name: {"r": r, "p": p} for name, (r, p) in self.correlations.items()}
+        correlations = {name: {"r": r, "p": p} for name, (r, p) in self.correlations.items()}
         return {
-            "against zsl_top1": told,
+            "against zsl_top1": correlations,
             "encoders": [each.to_json() for each in self.diagnoses],
         }

@@ -75,10 +75,10 @@ class Described:
         """The different rows of attributes, and the sum of the directions of their images' features over
         all images. The mean distance is 1 − Σ over rows of their sum's product with the row's own
         direction: images with the same attributes need not be told apart."""
-        rows, own = self.attributes.unique(dim=0, return_inverse=True)
+        rows, group = self.attributes.unique(dim=0, return_inverse=True)
         sums = torch.zeros(len(rows), self.features.shape[1], device=self.features.device)
-        sums = sums.index_add(0, own, normalize(self.features.float(), dim=-1))
-        return rows.float(), sums / len(own)
+        sums = sums.index_add(0, group, normalize(self.features.float(), dim=-1))
+        return rows.float(), sums / len(group)
 
 
 def error(data: Described, eta: Float[Tensor, "a d"]) -> float:
@@ -129,8 +129,10 @@ def descent(
         loss.backward()
         adam.step()
         if step % STEPS == 0:
-            found = loss.item()
-            best, waited = (found, 0) if found < best - how.tolerance else (best, waited + STEPS)
+            loss_now = loss.item()
+            best, waited = (
+                (loss_now, 0) if loss_now < best - how.tolerance else (best, waited + STEPS)
+            )
         ended = waited >= how.patience or step + 1 == how.most
         if ended or (step + 1) % STEPS == 0:
             yield step + 1, eta.detach()
@@ -159,8 +161,8 @@ def tre_ratio(train: Described, test: Described, how: Fit | None = None) -> dict
 
     Random attributes are as many an image, or a class, as the true ones.
     """
-    (found,) = tre_ratios(train, [test], how)
-    return found
+    (ratio,) = tre_ratios(train, [test], how)
+    return ratio
 
 
 def tre_ratios(
@@ -174,17 +176,17 @@ def tre_ratios(
                 f"The training images have {train.attributes.shape[1]} attributes, the others "
                 f"{test.attributes.shape[1]}. Give the same list for both."
             )
-    found = []
+    ratios = []
     for seed in watched(range(how.restarts), "fitting attributes"):
         known, *asked = scrambled([train, *tests], how.random, seed)
         true, random = fit(train, how, seed), fit(known, how, seed)
-        found.append(
+        ratios.append(
             [
                 (errors(test, true), errors(other, random))
                 for test, other in zip(tests, asked, strict=True)
             ]
         )
-    return [summary(restarts) for restarts in zip(*found, strict=True)]
+    return [summary(restarts) for restarts in zip(*ratios, strict=True)]
 
 
 class Errors(NamedTuple):
@@ -219,10 +221,10 @@ def scrambled(
     """The same images with attributes that say nothing: each row's own places drawn anew, for every image
     or for every class, which then has the same in all sets."""
     attributes = torch.cat([one.attributes for one in every])
-    rows, own = attributes.unique(dim=0, return_inverse=True)
-    told = rows if random == "class" else attributes
-    chance = torch.rand(told.shape, generator=torch.Generator().manual_seed(seed))
-    drawn = told.gather(1, chance.argsort(1).to(told.device))
-    drawn = drawn[own] if random == "class" else drawn
+    rows, group = attributes.unique(dim=0, return_inverse=True)
+    shuffled = rows if random == "class" else attributes
+    chance = torch.rand(shuffled.shape, generator=torch.Generator().manual_seed(seed))
+    drawn = shuffled.gather(1, chance.argsort(1).to(shuffled.device))
+    drawn = drawn[group] if random == "class" else drawn
     parts = drawn.split([len(one.attributes) for one in every])
     return [Described(one.features, part) for one, part in zip(every, parts, strict=True)]

@@ -10,10 +10,10 @@ from torch import nn
 from polymodal.base.errors import PolymodalError, unknown
 from polymodal.base.version import versions
 from polymodal.data.records import Dataset
+from polymodal.diagnosis.encoder_measures import MEASURES
 from polymodal.diagnosis.encoder_opening import opened
 from polymodal.diagnosis.encoders import Encoder
 from polymodal.diagnosis.examination import Examination, Sample, Settings
-from polymodal.diagnosis.measuring import MEASURES
 from polymodal.diagnosis.overlays import HeatmapRow, heatmap_rows
 from polymodal.diagnosis.parts_ratio import Trend
 from polymodal.runs.jobs import open_data
@@ -44,28 +44,28 @@ class Diagnosis:
         fitted = self.protocol.get("fitted to", {})
         if "of" not in fitted:
             return ""
-        told = f"fitted to {fitted['images']} of {fitted['of']} images"
+        sentence = f"fitted to {fitted['images']} of {fitted['of']} images"
         fewer = "; TRE ratios fall with fewer: compare equal counts only"
-        return told + fewer if "tre_ratio" in self.metrics else told
+        return sentence + fewer if "tre_ratio" in self.metrics else sentence
 
     @property
     def cautions(self) -> list[str]:
         """What must be known before scores are read."""
-        found = [self.cut] if self.cut else []
+        cautions = [self.cut] if self.cut else []
         nats = self.metrics.get("mi_nats", 1.0)
         if nats <= 0:
             ratio = "; the parts ratio is taken from them" if "parts_ratio" in self.metrics else ""
-            found.append(
+            cautions.append(
                 f"the heatmaps say nothing: mi_nats is {nats:.2g}, not above 0, on images that they "
                 f"were not fitted to{ratio}"
             )
         spread = self.metrics.get("tre_ratio_spread", 0.0)
         if spread > WIDE:
-            found.append(
+            cautions.append(
                 f"the TRE ratio says little: it varies by {spread:.2g} from restart to restart; fit to "
                 "more images"
             )
-        return found
+        return cautions
 
     def to_json(self) -> dict[str, Any]:
         """All but the pictures."""
@@ -123,40 +123,42 @@ def diagnose(
     )
 
 
-def allowed(found: Examination, measures: Sequence[str] | None) -> tuple[list[str], dict[str, str]]:
+def allowed(
+    examination: Examination, measures: Sequence[str] | None
+) -> tuple[list[str], dict[str, str]]:
     """The measures to take, and why the others cannot be taken; one asked for by name must be."""
-    reasons = {measure: found.lacking(measure) for measure in measures or MEASURES}
+    reasons = {measure: examination.lacking(measure) for measure in measures or MEASURES}
     skipped = {measure: reason for measure, reason in reasons.items() if reason}
     if measures and skipped:
-        told = "; ".join(f"{measure}: {reason}" for measure, reason in skipped.items())
+        listed = "; ".join(f"{measure}: {reason}" for measure, reason in skipped.items())
         raise PolymodalError(
-            f"These data cannot be measured so. {told}. Give data that can, or ask for less."
+            f"These data cannot be measured so. {listed}. Give data that can, or ask for less."
         )
     return [measure for measure in reasons if measure not in skipped], skipped
 
 
-def protocol(found: Examination) -> dict[str, Any]:
+def protocol(examination: Examination) -> dict[str, Any]:
     """What was measured on what, and how."""
-    encoder, side = found.encoder, found.asked.local.shape[-1]
+    encoder, side = examination.encoder, examination.asked.local.shape[-1]
     window = encoder.window
     return {
-        "fitted to": counted(found.fit),
-        "measured on": counted(found.test),
-        "pictures": found.test.dataset.rule,
+        "fitted to": counted(examination.fit),
+        "measured on": counted(examination.test),
+        "pictures": examination.test.dataset.rule,
         "encoded": f"{encoder.size}×{encoder.size}, the middle {encoder.crop:g} of the side",
-        "features": f"{found.asked.whole.shape[1]} global, {found.asked.local.shape[1]} local at "
+        "features": f"{examination.asked.whole.shape[1]} global, {examination.asked.local.shape[1]} local at "
         f"{side}×{side} places",
         "a place sees": f"{window.size} pixels, {window.step} apart, from {window.start}",
         "which is known": encoder.sight,
-        "settings": asdict(found.how),
+        "settings": asdict(examination.how),
     }
 
 
 def counted(sample: Sample) -> dict[str, Any]:
     """How many images, of how many if not all, of how many classes, and the hash of their split."""
-    told: dict[str, Any] = {"images": len(sample), "hash": sample.dataset.fingerprint}
-    told |= {} if sample.among is None else {"of": sample.among}
-    return told | ({"classes": len(sample.labels.unique())} if sample.classed else {})
+    counts: dict[str, Any] = {"images": len(sample), "hash": sample.dataset.fingerprint}
+    counts |= {} if sample.among is None else {"of": sample.among}
+    return counts | ({"classes": len(sample.labels.unique())} if sample.classed else {})
 
 
 def default_name(encoder: Any) -> str:

@@ -10,8 +10,8 @@ from polymodal.base.errors import PolymodalError
 from polymodal.base.hardware import usable
 from polymodal.data.records import Dataset
 from polymodal.diagnosis.backbones import of_backbone
+from polymodal.diagnosis.encoder_measures import pixels
 from polymodal.diagnosis.encoders import Encoder, as_encoder
-from polymodal.diagnosis.measuring import pixels
 from polymodal.runs import shipped
 from polymodal.runs.loading import load
 from polymodal.runs.run_folder import Run
@@ -24,11 +24,11 @@ def opened(given: Any, splits: Mapping[str, Dataset] | Dataset, device: str) -> 
         return as_encoder(given, pixels(splits))
     if is_run(given):
         return as_encoder(learner(given, device), pixels(splits))
-    check(given)
+    check_encoder(given)
     return of_backbone(str(given), pixels(splits), usable(device))
 
 
-def check(given: Path | str) -> None:
+def check_encoder(given: Path | str) -> None:
     """Refuse what is not there, and a folder that holds neither a run nor a transformers model."""
     if is_run(given):
         return

@@ -10,13 +10,13 @@ from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
 from polymodal.base.errors import PolymodalError
-from polymodal.diagnosis.windows import cell, measured
+from polymodal.diagnosis.receptive_fields import cell, measured
 from polymodal.nn.scratch import Window
 from polymodal.systems.zeroshot import Learner
 
 
 @dataclass(frozen=True)
-class Looked:
+class ImageFeatures:
     """What an encoder finds in pictures: `whole` of each, and `local` of each of its places."""
 
     whole: Float[Tensor, "b d"]
@@ -27,7 +27,7 @@ class Looked:
 class Encoder:
     """An image encoder that stands still."""
 
-    look: Callable[[UInt8[Tensor, "b 3 h w"]], Looked]
+    look: Callable[[UInt8[Tensor, "b 3 h w"]], ImageFeatures]
     """What it finds in pictures of bytes, whose middle it takes and scales as it was trained to."""
     size: int
     """Pixels of a side of what is encoded."""
@@ -61,9 +61,9 @@ def of_learner(learner: Learner) -> Encoder:
     """A learner's encoder, with the local features that it learned by."""
     learner.eval()
 
-    def look(images: UInt8[Tensor, "b 3 h w"]) -> Looked:
-        found = learner.see(images)
-        return Looked(found.whole.float(), found.local.float())
+    def look(images: UInt8[Tensor, "b 3 h w"]) -> ImageFeatures:
+        features = learner.see(images)
+        return ImageFeatures(features.whole.float(), features.local.float())
 
     return Encoder(
         look=look,
@@ -100,7 +100,7 @@ def of_module(
     shift, scale = (torch.tensor(some, device=device).view(3, 1, 1) for some in (mean, std))
     module.eval()
 
-    def look(images: UInt8[Tensor, "b 3 h w"]) -> Looked:
+    def look(images: UInt8[Tensor, "b 3 h w"]) -> ImageFeatures:
         x = images.float() / 255
         if x.shape[-1] != size:
             x = interpolate(x, (size, size), mode="bilinear", antialias=True).clamp(0, 1)
@@ -128,7 +128,7 @@ class Maps(nn.Module):
         return looked(self.network(x)).local
 
 
-def looked(given: Any) -> Looked:
+def looked(given: Any) -> ImageFeatures:
     """What a network gave: maps, or a global feature and maps, as a pair or as `whole` and `local`."""
     if hasattr(given, "whole") and hasattr(given, "local"):
         given = given.whole, given.local
@@ -138,7 +138,7 @@ def looked(given: Any) -> Looked:
         case [Tensor(ndim=2) as whole, Tensor(ndim=4) as local] if (
             local.shape[2] == local.shape[3] and local.shape[2] > 1
         ):
-            return Looked(whole.float(), local.float())
+            return ImageFeatures(whole.float(), local.float())
     raise PolymodalError(
         "An encoder gives maps of features [images, features, side, side], or a global feature "
         f"[images, features] and such maps; found {shape(given)}. Leave out the layers after the maps, "

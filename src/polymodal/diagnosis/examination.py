@@ -15,7 +15,7 @@ from polymodal.base.ranges import TwoOrMore, check_ranges
 from polymodal.data.classes import has_classes
 from polymodal.data.records import Dataset
 from polymodal.diagnosis.compositionality import Fit
-from polymodal.diagnosis.encoders import Encoder, Looked
+from polymodal.diagnosis.encoders import Encoder, ImageFeatures
 from polymodal.diagnosis.locality import SQUARE, Probing, part_maps
 from polymodal.diagnosis.parts_ratio import (
     Relating,
@@ -92,8 +92,8 @@ class Sample:
 
     def pictures(self, some: Int64[np.ndarray, " b"]) -> UInt8[Tensor, "b 3 h w"]:
         """The pictures at some places of the sample."""
-        found = self.dataset.images(self.rows[some].tolist())
-        return torch.from_numpy(np.ascontiguousarray(found)).permute(0, 3, 1, 2)
+        images = self.dataset.images(self.rows[some].tolist())
+        return torch.from_numpy(np.ascontiguousarray(images)).permute(0, 3, 1, 2)
 
     @property
     def classed(self) -> Dataset | None:
@@ -124,7 +124,7 @@ class Sample:
     def flaws(self) -> set[str]:
         """What is not known of the images."""
         known = {CLASSLESS: self.classed, PARTLESS: self.dataset.columns.get("parts")}
-        return {flaw for flaw, found in known.items() if found is None}
+        return {flaw for flaw, value in known.items() if value is None}
 
     def fewer(self, most: int) -> "Sample":
         """So many at most, spread evenly over the split, or over each class where a list that goes round
@@ -184,12 +184,12 @@ class Examination:
             )
 
     @cached_property
-    def seen(self) -> Looked:
+    def seen(self) -> ImageFeatures:
         """What is found in the images to fit to."""
         return encoded(self.encoder, self.fit, "encoding images to fit to")
 
     @cached_property
-    def asked(self) -> Looked:
+    def asked(self) -> ImageFeatures:
         """What is found in the images to measure."""
         return encoded(self.encoder, self.test, "encoding images to measure")
 
@@ -204,10 +204,10 @@ class Examination:
         how, test, place = self.how.ratio, self.test, self.encoder.device
         pairs = draw_pairs(len(test), how.pairs)
         heat = normalised(score_maps(self.statistics, self.asked, pairs), how.normalised)
-        own = self.parts(test).any(1, keepdim=True)[pairs[:, 1].to(place)]
+        has_parts = self.parts(test).any(1, keepdim=True)[pairs[:, 1].to(place)]
         return Relation(
-            ratios=parts_ratio(heat, own).cpu(),
-            areas=own.float().mean((1, 2, 3)).cpu(),
+            ratios=parts_ratio(heat, has_parts).cpu(),
+            areas=has_parts.float().mean((1, 2, 3)).cpu(),
             likeness={
                 "attributes": attribute_likeness(test.attributes, test.labels, pairs),
                 "ssim": compared(test, pairs, place),
@@ -244,15 +244,15 @@ def blocks(count: int) -> list[Int64[np.ndarray, " b"]]:
 
 
 @torch.no_grad()
-def encoded(encoder: Encoder, sample: Sample, title: str) -> Looked:
+def encoded(encoder: Encoder, sample: Sample, title: str) -> ImageFeatures:
     """What an encoder finds in all images of a sample, its maps in half precision where they fit."""
     whole, local = [], []
     for some in watched(blocks(len(sample)), title):
-        found = encoder.look(sample.pictures(some).to(encoder.device))
-        whole.append(found.whole)
-        fits = found.local.abs().max() < LARGEST
-        local.append(found.local.half() if fits else found.local)
-    looked = Looked(torch.cat(whole), torch.cat(local))
+        features = encoder.look(sample.pictures(some).to(encoder.device))
+        whole.append(features.whole)
+        fits = features.local.abs().max() < LARGEST
+        local.append(features.local.half() if fits else features.local)
+    looked = ImageFeatures(torch.cat(whole), torch.cat(local))
     if not (looked.whole.isfinite().all() and looked.local.isfinite().all()):
         raise PolymodalError("Some features are not finite numbers. Look at the encoder first.")
     return looked

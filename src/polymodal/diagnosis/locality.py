@@ -95,8 +95,8 @@ def fit_probes(data: Located, how: Probing, seed: int = 0) -> nn.Conv2d:
     rate = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.0, how.steps)
     for _ in watched(range(how.steps), "fitting probes"):
         some = torch.randint(len(local), (how.batch_size,), generator=generator).to(local.device)
-        told = probe((local[some].float() - mean[:, None, None]) / std[:, None, None])
-        loss = binary_cross_entropy_with_logits(told, data.maps[some].float())
+        logits = probe((local[some].float() - mean[:, None, None]) / std[:, None, None])
+        loss = binary_cross_entropy_with_logits(logits, data.maps[some].float())
         adam.zero_grad()
         loss.backward()
         adam.step()
@@ -136,12 +136,12 @@ def parts_f1(train: Located, test: Located, how: Probing | None = None) -> dict[
     cuts = torch.linspace(LOWEST, 0, CUTS, device=train.local.device)[:, None].expand(-1, parts)
     best = f1_above(cuts, probe, train).argmax(0).to(cuts.device)
     even, tuned = f1_above(torch.stack([cuts[-1], cuts[:, 0][best]]), probe, test)
-    found = {f"f1_{part}": even[part].item() for part in known.nonzero().flatten().tolist()}
+    scores = {f"f1_{part}": even[part].item() for part in known.nonzero().flatten().tolist()}
     return {
         "parts_f1": even[known].mean().item(),
         "parts_f1_tuned": tuned[known].mean().item(),
         "parts_unseen": float((~known).sum()),
-        **found,
+        **scores,
     }
 
 
@@ -153,8 +153,8 @@ def f1_above(
     for local, maps in zip(data.local.split(block), data.maps.split(block), strict=True):
         logits = probe(local.float())
         for k, cut in enumerate(cuts):
-            told = logits > cut[:, None, None]
-            for row, both in enumerate((told & maps, told, maps)):
+            predicted = logits > cut[:, None, None]
+            for row, both in enumerate((predicted & maps, predicted, maps)):
                 counts[row, k] += both.sum((0, 2, 3)).cpu()
     hits, named, there = counts
     return 2 * hits / (named + there).clamp_min(1)

@@ -26,25 +26,26 @@ class HeatmapRow:
     captions: tuple[str, ...]
 
 
-def heatmap_rows(found: Examination) -> list[HeatmapRow]:
+def heatmap_rows(examination: Examination) -> list[HeatmapRow]:
     """Rows of one image, and of others of its class and of other classes, under their scores."""
-    pairs = shown_pairs(found.test.labels)
-    scores = score_maps(found.statistics, found.asked, pairs).cpu()
+    pairs = shown_pairs(examination.test.labels)
+    scores = score_maps(examination.statistics, examination.asked, pairs).cpu()
     lowest, highest = scores.min(), scores.max()
     alone = ((scores - lowest) / (highest - lowest).clamp_min(1e-12)).numpy()
     over = normalised(scores, "range").numpy()
     rows = []
     for start in range(0, len(pairs), TARGETS):
-        own = range(start, min(start + TARGETS, len(pairs)))
-        source, targets = int(pairs[start, 0]), pairs[list(own), 1].tolist()
-        pictures = middles(found, [source, *targets])
-        tiles, captions = [pictures[0]], [name(found, source)]
-        for picture, target, pair in zip(pictures[1:], targets, own, strict=True):
+        block = range(start, min(start + TARGETS, len(pairs)))
+        source, targets = int(pairs[start, 0]), pairs[list(block), 1].tolist()
+        pictures = middles(examination, [source, *targets])
+        tiles, captions = [pictures[0]], [name(examination, source)]
+        for picture, target, pair in zip(pictures[1:], targets, block, strict=True):
             above, below = (
-                coloured(spread(maps[pair], found.encoder, len(picture))) for maps in (over, alone)
+                coloured(spread(maps[pair], examination.encoder, len(picture)))
+                for maps in (over, alone)
             )
             tiles += [(0.45 * picture + 0.55 * above).astype(np.uint8), below]
-            captions += [name(found, target), f"{scores[pair].mean():.1f} nats in the mean"]
+            captions += [name(examination, target), f"{scores[pair].mean():.1f} nats in the mean"]
         rows.append(HeatmapRow(images=np.stack(tiles), captions=tuple(captions)))
     return rows
 
@@ -55,7 +56,7 @@ def shown_pairs(labels: Int[Tensor, " n"]) -> Int[Tensor, "k 2"]:
     classes = labels.unique()
     chosen = classes[torch.linspace(0, len(classes) - 1, min(ROWS, len(classes))).round().long()]
     members = [(labels == label).nonzero().flatten().tolist() for label in classes.tolist()]
-    found = []
+    rows = []
     for label in chosen.tolist():
         place = int((classes == label).nonzero())
         source, *others = members[place]
@@ -65,14 +66,14 @@ def shown_pairs(labels: Int[Tensor, " n"]) -> Int[Tensor, "k 2"]:
             for step in itertools.accumulate(range(1, TARGETS + 1))
             if step % len(members)
         ]
-        found += [[source, target] for target in [*others[:1], *strangers][:TARGETS]]
-    return torch.tensor(found)
+        rows += [[source, target] for target in [*others[:1], *strangers][:TARGETS]]
+    return torch.tensor(rows)
 
 
-def middles(found: Examination, images: list[int]) -> UInt8[np.ndarray, "b size size 3"]:
+def middles(examination: Examination, images: list[int]) -> UInt8[np.ndarray, "b size size 3"]:
     """What is encoded of some pictures."""
-    encoder = found.encoder
-    pictures = found.test.pictures(np.array(images)).permute(0, 2, 3, 1).numpy()
+    encoder = examination.encoder
+    pictures = examination.test.pictures(np.array(images)).permute(0, 2, 3, 1).numpy()
     side = round(pictures.shape[1] * encoder.crop)
     top = (pictures.shape[1] - side) // 2
     return pictures[:, top : top + side, top : top + side]
@@ -86,8 +87,8 @@ def spread(
     pixels = (np.arange(size) + 0.5) * encoder.size / size  # of what is encoded
     at = (pixels - window.start - window.size / 2) / window.step
     weights = np.maximum(0, 1 - np.abs(at.clip(0, places - 1)[:, None] - np.arange(places)))
-    found: np.ndarray = weights @ heat @ weights.T
-    return found
+    spread_map: np.ndarray = weights @ heat @ weights.T
+    return spread_map
 
 
 def coloured(heat: Float[np.ndarray, "h h"]) -> UInt8[np.ndarray, "h h 3"]:
@@ -97,8 +98,8 @@ def coloured(heat: Float[np.ndarray, "h h"]) -> UInt8[np.ndarray, "h h 3"]:
     return (255 * colormaps["viridis"](heat)[..., :3]).round().astype(np.uint8)
 
 
-def name(found: Examination, image: int) -> str:
+def name(examination: Examination, image: int) -> str:
     """The class of an image, in words, or its number."""
-    if found.test.classed is None:
+    if examination.test.classed is None:
         return f"image {image}"
-    return in_words(found.test.classed.classes[int(found.test.labels[image])])
+    return in_words(examination.test.classed.classes[int(examination.test.labels[image])])

@@ -45,13 +45,13 @@ class Relation:
 
     def scores(self) -> dict[str, float]:
         """Means, and Pearson's r and its p with either likeness."""
-        found = {
+        scores = {
             "parts_ratio": self.ratios.mean().item(),
             "parts_area": self.areas.mean().item(),
         }
         for name, like in self.likeness.items():
-            found[f"ratio_r_{name}"], found[f"ratio_p_{name}"] = correlation(self.ratios, like)
-        return found
+            scores[f"ratio_r_{name}"], scores[f"ratio_p_{name}"] = correlation(self.ratios, like)
+        return scores
 
     def trends(self) -> dict[str, Trend]:
         """How the ratio rises with either likeness."""
@@ -91,12 +91,12 @@ def pixel_likeness(
     """The structural similarity of two pictures, SSIM."""
     from torchmetrics.functional.image import structural_similarity_index_measure
 
-    found = structural_similarity_index_measure(
+    likeness = structural_similarity_index_measure(
         first.float(), second.float(), data_range=255.0, reduction="none"
     )
-    if not isinstance(found, Tensor):  # it also has a form that gives more
-        found = found[0]
-    return found.reshape(-1)
+    if not isinstance(likeness, Tensor):  # it also has a form that gives more
+        likeness = likeness[0]
+    return likeness.reshape(-1)
 
 
 def correlation(x: Float[Tensor, " k"], y: Float[Tensor, " k"]) -> tuple[float, float]:
@@ -107,8 +107,8 @@ def correlation(x: Float[Tensor, " k"], y: Float[Tensor, " k"]) -> tuple[float, 
     a, b = x.double().cpu().numpy(), y.double().cpu().numpy()
     if len(a) < FEWEST or any(np.ptp(some) <= 1e-10 * np.abs(some).max() for some in (a, b)):
         return float("nan"), 1.0
-    found = pearsonr(a, b)
-    return float(found.statistic), float(found.pvalue)
+    result = pearsonr(a, b)
+    return float(result.statistic), float(result.pvalue)
 
 
 def trend(x: Float[Tensor, " k"], y: Float[Tensor, " k"], bins: int = 10) -> Trend:

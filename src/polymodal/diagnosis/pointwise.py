@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from polymodal.base.progress import watched
 from polymodal.base.ranges import Positive, TwoOrMore, check_ranges
-from polymodal.diagnosis.encoders import Looked
+from polymodal.diagnosis.encoders import ImageFeatures
 from polymodal.diagnosis.locality import moments
 from polymodal.maths.information import donsker_varadhan, soft_clip
 from polymodal.nn import critics
@@ -51,12 +51,12 @@ class Mining:
 class Statistics(nn.Module):
     """T of global and local features, each brought to mean 0 and deviation 1 first."""
 
-    def __init__(self, seen: Looked, how: Mining) -> None:
+    def __init__(self, seen: ImageFeatures, how: Mining) -> None:
         super().__init__()
         whole, local = seen.whole, seen.local
         self.scales = moments(whole[..., None, None]), moments(local)
         self.scale, self.clip = how.hidden**0.5, how.clip
-        make = critics.named(how.critic)
+        make = critics.critic_named(how.critic)
         self.critic = make(summary=whole.shape[1], local=local.shape[1], hidden=how.hidden)
         self.to(whole.device)
 
@@ -69,34 +69,34 @@ class Statistics(nn.Module):
         return soft_clip(scores / self.scale, self.clip)
 
 
-def fit_statistics(seen: Looked, how: Mining, seed: int = 0) -> Statistics:
+def fit_statistics(seen: ImageFeatures, how: Mining, seed: int = 0) -> Statistics:
     """T fitted to images: pairs of one image are drawn from the joint, of two from the product.
 
     T soon knows images by heart; it is taken from where the bound is largest on some that are held out.
     """
     whole, local = seen.whole.float(), seen.local.flatten(2)
-    own, apart = divided(len(whole))
-    held = Looked(whole[apart], seen.local[apart])
+    fitted, apart = divided(len(whole))
+    held = ImageFeatures(whole[apart], seen.local[apart])
     with torch.random.fork_rng([whole.device] if whole.is_cuda else []):
         torch.manual_seed(seed)
-        found = Statistics(seen, how)
-        adam = torch.optim.Adam(found.parameters(), how.lr)
+        statistics = Statistics(seen, how)
+        adam = torch.optim.Adam(statistics.parameters(), how.lr)
         rate = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.0, how.steps)
-        best, kept = -math.inf, found.state_dict()
+        best, kept = -math.inf, statistics.state_dict()
         for step in watched(range(1, how.steps + 1), "fitting heatmaps"):
-            some = own[torch.randperm(len(own))[: how.batch_size]].to(whole.device)
+            some = fitted[torch.randperm(len(fitted))[: how.batch_size]].to(whole.device)
             places = torch.randint(local.shape[2], (how.places,)).to(whole.device)
-            loss = -donsker_varadhan(found.train()(whole[some], local[some][:, :, places]))
+            loss = -donsker_varadhan(statistics.train()(whole[some], local[some][:, :, places]))
             adam.zero_grad()
             loss.backward()
             adam.step()
             rate.step()
             if step % max(1, how.steps // CHECKS) == 0:
-                now = information(found, held)
+                now = information(statistics, held)
                 if now > best:
-                    best, kept = now, copy.deepcopy(found.state_dict())
-    found.load_state_dict(kept)
-    return found.requires_grad_(False).eval()
+                    best, kept = now, copy.deepcopy(statistics.state_dict())
+    statistics.load_state_dict(kept)
+    return statistics.requires_grad_(False).eval()
 
 
 def divided(images: int) -> tuple[Int[Tensor, " n"], Int[Tensor, " m"]]:
@@ -111,28 +111,28 @@ def divided(images: int) -> tuple[Int[Tensor, " n"], Int[Tensor, " m"]]:
 
 
 @torch.no_grad()
-def information(statistics: Statistics, asked: Looked, block: int = 64) -> float:
+def information(statistics: Statistics, asked: ImageFeatures, block: int = 64) -> float:
     """The bound on I(G; L) in nats over images that T was not fitted to, in the mean over blocks."""
     statistics.eval()
     # in any order: datasets come class by class, and images of one class are no fair product
     order = torch.randperm(len(asked.whole), generator=torch.Generator().manual_seed(0))
     blocks = [some for some in order.to(asked.whole.device).split(block) if len(some) > 1]
     scores = (statistics(asked.whole[some].float(), asked.local[some]) for some in blocks)
-    return torch.stack([donsker_varadhan(found) for found in scores]).mean().item()
+    return torch.stack([donsker_varadhan(pairs) for pairs in scores]).mean().item()
 
 
 def score_maps(
-    statistics: Statistics, asked: Looked, pairs: Int[Tensor, "k 2"]
+    statistics: Statistics, asked: ImageFeatures, pairs: Int[Tensor, "k 2"]
 ) -> Float[Tensor, "k side side"]:
     """T of the global feature of each pair's first image and every local one of its second."""
     side = asked.local.shape[-1]
-    found = asked.whole.new_empty(len(pairs), side * side)
-    pairs = pairs.to(found.device)
+    maps = asked.whole.new_empty(len(pairs), side * side)
+    pairs = pairs.to(maps.device)
     for target in pairs[:, 1].unique().tolist():  # whose local features are looked at once
-        own = pairs[:, 1] == target
-        sources = asked.whole[pairs[own, 0]].float()
-        found[own] = statistics(sources, asked.local[target : target + 1]).squeeze(1)
-    return found.unflatten(1, (side, side))
+        rows = pairs[:, 1] == target
+        sources = asked.whole[pairs[rows, 0]].float()
+        maps[rows] = statistics(sources, asked.local[target : target + 1]).squeeze(1)
+    return maps.unflatten(1, (side, side))
 
 
 def normalised(

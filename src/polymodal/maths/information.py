@@ -91,7 +91,7 @@ BOUNDS: dict[str, Bound] = {
 }
 
 
-def named(name: str) -> Bound:
+def bound_named(name: str) -> Bound:
     """The bound of a name."""
     if name not in BOUNDS:
         raise unknown("bound on information", name, BOUNDS)
@@ -134,9 +134,9 @@ def prepared(
                 f"Scores of {m} rows and {n} columns have no diagonal of true pairs. Give `positives`."
             )
         positives = torch.eye(m, dtype=torch.bool, device=scores.device)
-    check("positives", positives, (m, n))
+    check_mask("positives", positives, (m, n))
     negatives = ~positives if negatives is None else negatives
-    check("negatives", negatives, (m, n))
+    check_mask("negatives", negatives, (m, n))
     if positives.device.type == "cpu" and (both := int((positives & negatives).sum())):
         raise PolymodalError(
             f"A pair is drawn together or apart, not both; found {both} such pairs among positives "
@@ -145,7 +145,7 @@ def prepared(
     return full(scores).reshape(m, n, -1), positives[..., None], negatives[..., None]
 
 
-def check(what: str, pairs: Tensor, shape: tuple[int, int]) -> None:
+def check_mask(what: str, pairs: Tensor, shape: tuple[int, int]) -> None:
     """A mask says of every pair whether it counts, and some do."""
     if pairs.dtype != torch.bool or pairs.shape != shape:
         raise PolymodalError(

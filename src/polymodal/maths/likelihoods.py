@@ -155,10 +155,10 @@ KINDS: dict[str, Callable[[], Likelihood]] = {
 }
 
 
-def named(name: str) -> Likelihood:
+def likelihood_named(name: str) -> Likelihood:
     """The likelihood of a name, as it is unless told otherwise.
 
-    >>> named("beta")
+    >>> likelihood_named("beta")
     Beta(concentration=100.0, squash=0.01)
     """
     if name not in KINDS:

@@ -52,15 +52,15 @@ def reliability(
     claimed = claimed.cpu().double()
     edges = torch.linspace(0, 1, bins + 1, dtype=torch.double)
     place = (torch.bucketize(claimed, edges) - 1).clamp(min=0)
-    found = {}
+    by_bin = {}
     for number in place.unique().tolist():
         inside = place == number
-        found[number] = Bin(
+        by_bin[number] = Bin(
             claimed=claimed[inside].mean().item(),
             observed=right.cpu()[inside].double().mean().item(),
             count=int(inside.sum()),
         )
-    return found
+    return by_bin
 
 
 def calibration_error(
@@ -71,5 +71,5 @@ def calibration_error(
     >>> calibration_error(torch.tensor([0.75, 0.75]), torch.tensor([True, False]))
     0.25
     """
-    found = reliability(claimed, right, bins).values()
-    return sum(part.count * part.gap for part in found) / len(claimed)
+    parts = reliability(claimed, right, bins).values()
+    return sum(part.count * part.gap for part in parts) / len(claimed)

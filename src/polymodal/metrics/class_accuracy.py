@@ -1,6 +1,7 @@
 """How well classes are recognised that were never seen (Xian et al., 2017): accuracies in percent.
 
-Each class counts alike, however many images it has.
+Each class that has images counts alike, however many they are. (torchmetrics' macro average also counts
+classes that have none, as wrong, once one of them is named.)
 """
 
 import torch
@@ -28,7 +29,7 @@ def top1(
     scores: Float[Tensor, "n c"], labels: Int[Tensor, " n"], among: Bool[Tensor, " c"]
 ) -> float:
     """How often the class with the highest score, of those that may be named, is the right one."""
-    check(labels, among)
+    check_classes(labels, among)
     guess = scores.masked_fill(~among, -torch.inf).argmax(1)
     return per_class(guess == labels, labels)
 
@@ -42,7 +43,7 @@ def harmonic(a: float, b: float) -> float:
     return 2 * a * b / (a + b) if a + b else 0.0
 
 
-def check(labels: Int[Tensor, " n"], among: Bool[Tensor, " c"]) -> None:
+def check_classes(labels: Int[Tensor, " n"], among: Bool[Tensor, " c"]) -> None:
     """An image whose own class may not be named cannot be right."""
     lost = labels[~among[labels]]
     if len(lost):

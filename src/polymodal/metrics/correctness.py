@@ -37,7 +37,7 @@ def correctness(
     }
     if RELATION in attributes:
         groups["correctness_all"] = [p for places in attributes.values() for p in places]
-    groups |= {f"correctness_{name}": list(own) for name, own in attributes.items()}
+    groups |= {f"correctness_{name}": list(at) for name, at in attributes.items()}
     scores: dict[str, float] = {}
     for name, places in groups.items():
         scores |= mean(right[:, places].mean(1)).named(name)

@@ -24,8 +24,8 @@ class Estimate:
         >>> Estimate(value=90.0, error=0.5).named("correctness")
         {'correctness': 90.0, 'correctness_error': 0.5}
         """
-        found = {name: self.value, f"{name}_error": self.error, f"{name}_spread": self.spread}
-        return {key: value for key, value in found.items() if value is not None}
+        figures = {name: self.value, f"{name}_error": self.error, f"{name}_spread": self.spread}
+        return {key: value for key, value in figures.items() if value is not None}
 
 
 def mean(values: Float[Tensor, " b"], spread: float | None = None) -> Estimate:

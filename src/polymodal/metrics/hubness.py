@@ -69,7 +69,7 @@ def hubness(measure: Measure, images: Any, captions: Any, k: int = 10) -> dict[s
     return scores
 
 
-def hubness_symptom(found: dict[str, float]) -> str | None:
+def hubness_symptom(scores: dict[str, float]) -> str | None:
     """What the figures of `hubness` show, in plain words, if hubs stand in the way.
 
     >>> calm = {"hubness": 0.9, "hubness_chance": 0.7, "hub": 0.01, "unseen": 0.1}
@@ -78,11 +78,11 @@ def hubness_symptom(found: dict[str, float]) -> str | None:
     """
     ill = []
     for way, item, query in (("i2t", "caption", "images"), ("t2i", "image", "captions")):
-        skew, without = found[f"{way}_hubness"], found[f"{way}_hubness_chance"]
+        skew, without = scores[f"{way}_hubness"], scores[f"{way}_hubness_chance"]
         if skew > without + BAD:
             ill.append(
-                f"one {item} is among the first ten for {found[f'{way}_hub']:.0%} of the {query}, and "
-                f"{found[f'{way}_unseen']:.0%} of the {item}s for none of them (skewness {skew:.1f}, "
+                f"one {item} is among the first ten for {scores[f'{way}_hub']:.0%} of the {query}, and "
+                f"{scores[f'{way}_unseen']:.0%} of the {item}s for none of them (skewness {skew:.1f}, "
                 f"{without:.1f} without hubs)"
             )
     if not ill:

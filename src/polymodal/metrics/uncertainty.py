@@ -27,7 +27,7 @@ def error_auroc(rank: Int[Tensor, " q"], entropy: Float[Tensor, " q"]) -> float 
     """How often a query that fails has more entropy than one that succeeds: 0.5 is chance (R6).
 
     The area under the ROC curve of 'top-1 is wrong' as predicted by entropy; a tie counts half. None when
-    all queries fail or all succeed.
+    all queries fail or all succeed. (torchmetrics' takes entropies for logits, whose sigmoids are equal.)
 
     >>> error_auroc(torch.tensor([0, 0, 4, 1]), torch.tensor([1.0, 3.0, 2.0, 5.0]))
     0.75

@@ -33,7 +33,7 @@ class Dot(nn.Module):
     def forward(
         self, summary: Float[Tensor, "m d"], local: Float[Tensor, "n c *grid"]
     ) -> Float[Tensor, "m n ..."]:
-        check(self.widths, summary, local)
+        check_widths(self.widths, summary, local)
         return laid_out(product(summary, places(local)), local)
 
 
@@ -56,7 +56,7 @@ class EncodeAndDot(nn.Module):
     def forward(
         self, summary: Float[Tensor, "m d"], local: Float[Tensor, "n c *grid"]
     ) -> Float[Tensor, "m n ..."]:
-        check(self.widths, summary, local)
+        check_widths(self.widths, summary, local)
         if self.training and min(len(summary), len(local)) < 2:
             raise PolymodalError(
                 "In training, encode-and-dot normalises over a batch and needs 2 rows or more; "
@@ -105,7 +105,7 @@ class NormedDot(nn.Module):
     def forward(
         self, summary: Float[Tensor, "m d"], local: Float[Tensor, "n c *grid"]
     ) -> Float[Tensor, "m n ..."]:
-        check(self.widths, summary, local)
+        check_widths(self.widths, summary, local)
         rows, columns = self.summary(summary), self.local(places(local))
         return laid_out(product(self.scale * rows, columns), local)
 
@@ -159,7 +159,7 @@ class ConcatAndConvolve(nn.Module):
     def forward(
         self, summary: Float[Tensor, "m d"], local: Float[Tensor, "n c *grid"]
     ) -> Float[Tensor, "m n ..."]:
-        check(self.widths, summary, local)
+        check_widths(self.widths, summary, local)
         of_summary, of_local = self.first.weight.split(self.widths, 1)
         rows = linear(summary, of_summary, self.first.bias)
         columns = linear(places(local), of_local)
@@ -202,14 +202,14 @@ CRITICS: dict[str, Callable[..., nn.Module]] = {
 }
 
 
-def named(name: str) -> Callable[..., nn.Module]:
+def critic_named(name: str) -> Callable[..., nn.Module]:
     """The critic of a name, to be given the widths of `summary` and `local`, and `hidden` if it has one."""
     if name not in CRITICS:
         raise unknown("critic", name, CRITICS)
     return CRITICS[name]
 
 
-def check(widths: tuple[int, int], summary: Tensor, local: Tensor) -> None:
+def check_widths(widths: tuple[int, int], summary: Tensor, local: Tensor) -> None:
     """Refuse features whose widths are not those that the critic was built for."""
     given = summary.shape[1], local.shape[1]
     if given != widths:

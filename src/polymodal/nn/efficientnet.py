@@ -134,12 +134,14 @@ class EfficientNetLite0(nn.Module):
 
     def _take(self, stored: object, path: Path) -> None:
         """Load weights by order: releases give the same tensors in it, by other names."""
-        own = self.state_dict()
-        if not isinstance(stored, dict) or len(stored) != len(own):
-            found = f"{len(stored)} tensors" if isinstance(stored, dict) else type(stored).__name__
-            raise _not_weights(path, f"expected {len(own)} tensors, found {found}")
+        expected = self.state_dict()
+        if not isinstance(stored, dict) or len(stored) != len(expected):
+            content = (
+                f"{len(stored)} tensors" if isinstance(stored, dict) else type(stored).__name__
+            )
+            raise _not_weights(path, f"expected {len(expected)} tensors, found {content}")
         renamed = {}
-        for (name, mine), (theirs, value) in zip(own.items(), stored.items(), strict=True):
+        for (name, mine), (theirs, value) in zip(expected.items(), stored.items(), strict=True):
             shape = tuple(getattr(value, "shape", ()))
             alike = str(theirs).rpartition(".")[2] == name.rpartition(".")[2]
             if not isinstance(value, Tensor) or not alike or shape != tuple(mine.shape):

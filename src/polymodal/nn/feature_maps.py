@@ -50,8 +50,8 @@ class Convolutional(nn.Module):
     def forward(
         self, x: Float[Tensor, "b 3 h w"]
     ) -> tuple[Float[Tensor, "b d"], Float[Tensor, "b c side side"]]:
-        found = self.model(pixel_values=x)
-        return found.pooler_output.flatten(1), found.last_hidden_state
+        outputs = self.model(pixel_values=x)
+        return outputs.pooler_output.flatten(1), outputs.last_hidden_state
 
 
 class Patches(nn.Module):
@@ -64,11 +64,11 @@ class Patches(nn.Module):
     def forward(
         self, x: Float[Tensor, "b 3 h w"]
     ) -> tuple[Float[Tensor, "b d"], Float[Tensor, "b c side side"]]:
-        found = self.model(pixel_values=x)
-        tokens = found.last_hidden_state
+        outputs = self.model(pixel_values=x)
+        tokens = outputs.last_hidden_state
         ahead = tokens.shape[1] - self.side**2  # [CLS] and registers come before the patches
         local = tokens[:, ahead:].transpose(1, 2).unflatten(2, (self.side, self.side))
-        return tokens[:, 0] if ahead else found.pooler_output, local
+        return tokens[:, 0] if ahead else outputs.pooler_output, local
 
 
 def with_maps(model: Any, size: int) -> Convolutional | Patches:

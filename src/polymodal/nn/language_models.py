@@ -67,9 +67,9 @@ class LanguageModel(nn.Module):
 
     def ordinary(self) -> Bool[Tensor, " v"]:
         """Which tokens of the vocabulary are text: not those for padding, ends, masks, unknown words."""
-        found = torch.ones(self.model.config.vocab_size, dtype=torch.bool)
-        found[self.description["special"]] = False
-        return found
+        ordinary_tokens = torch.ones(self.model.config.vocab_size, dtype=torch.bool)
+        ordinary_tokens[self.description["special"]] = False
+        return ordinary_tokens
 
     def states(
         self, tokens: Int[Tensor, "b t"], lengths: Int[Tensor, " b"]
@@ -132,11 +132,11 @@ def twins(model: nn.Module) -> dict[str, str]:
     """The second names of parameters that have two, as the first and last layer of BERT share theirs, and
     the first names."""
     first: dict[nn.Parameter, str] = {}
-    found = {}
+    first_names = {}
     for name, parameter in model.named_parameters(remove_duplicate=False):
         if first.setdefault(parameter, name) != name:
-            found[name] = first[parameter]
-    return found
+            first_names[name] = first[parameter]
+    return first_names
 
 
 def leave_out_twins(model: Any, state: dict[str, Tensor], prefix: str, metadata: Any) -> None:
@@ -172,13 +172,13 @@ def describe_language_model(source: str, *, head: bool = False) -> dict[str, Any
             "token. Give a model such as BERT or MiniLM."
         )
     kinds = ("ForMaskedLM", "ForPreTraining")
-    own = able and any(name.endswith(kinds) for name in config.architectures or ())
+    supported = able and any(name.endswith(kinds) for name in config.architectures or ())
     return {
         **described(source, config, tokenizer),
         "mask": tokenizer.mask_token_id,
         "unknown": tokenizer.unk_token_id,
         "special": tokenizer.all_special_ids,
-        "head": "own" if own else "fresh" if head else None,
+        "head": "own" if supported else "fresh" if head else None,
     }
 
 

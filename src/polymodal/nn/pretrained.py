@@ -118,8 +118,8 @@ def learned_by_run(run: str, part: str) -> dict[str, Any]:
             f"{run} is a run whose model has no part {part!r}, only {', '.join(learned)}. Give a run of "
             "`polymodal train mlm`, or a transformers model by hub id or folder."
         )
-    found: dict[str, Any] = learned[part]
-    return found
+    description: dict[str, Any] = learned[part]
+    return description
 
 
 def weights_of_run(run: str, part: str) -> dict[str, Tensor]:

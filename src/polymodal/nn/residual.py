@@ -47,7 +47,7 @@ class ImageEncoder(nn.Module):
         self, *, size: int, width: int = 32, code: int = 200, shrink: int = 8, ends: int = MAPS
     ) -> None:
         super().__init__()
-        check(size, width, shrink)
+        check_sizes(size, width, shrink)
         widths = growing(width, shrink)
         self.maps = nn.Sequential(
             Squares(),
@@ -83,7 +83,7 @@ class ImageDecoder(nn.Module):
         parameters: int = 3,
     ) -> None:
         super().__init__()
-        check(size, width, shrink)
+        check_sizes(size, width, shrink)
         widths = growing(width, shrink)[::-1]
         self.side = size // shrink
         self.start = nn.Linear(code, MAPS * GRID * GRID)
@@ -176,7 +176,7 @@ def growing(width: int, shrink: int) -> list[int]:
     return [width * times for times in range(1, shrink.bit_length())]
 
 
-def check(size: int, width: int, shrink: int) -> None:
+def check_sizes(size: int, width: int, shrink: int) -> None:
     """Pictures must be halved some times and still hold something to normalise."""
     if shrink not in (4, 8):
         raise PolymodalError(f"Pictures are 4 or 8 times smaller in the blocks, not {shrink}.")

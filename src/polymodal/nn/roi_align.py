@@ -29,6 +29,6 @@ def roi_align(
     across = points[..., None, :, 0].expand(b, r, n, n)
     down = points[..., :, None, 1].expand(b, r, n, n)
     grid = torch.stack([across, down], -1).view(b, r * n, n, 2)
-    found = functional.grid_sample(maps, grid, padding_mode="border", align_corners=False)
-    cells = found.view(b, maps.shape[1], r, side, samples, side, samples).mean((4, 6))
+    sampled = functional.grid_sample(maps, grid, padding_mode="border", align_corners=False)
+    cells = sampled.view(b, maps.shape[1], r, side, samples, side, samples).mean((4, 6))
     return cells.transpose(1, 2)

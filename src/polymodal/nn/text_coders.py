@@ -69,8 +69,8 @@ class TextDecoder(nn.Module):
     ) -> Float[Tensor, "b t v"]:
         """The logits of the word at each place, given the true words before it."""
         seen = self.embed(before(texts, self.start))
-        told = code[:, None].expand(-1, texts.shape[1], -1)
-        states, _ = self.gru(torch.cat([seen, told], -1))
+        repeated = code[:, None].expand(-1, texts.shape[1], -1)
+        states, _ = self.gru(torch.cat([seen, repeated], -1))
         # one batch of all places, so that batch norm has the same moments at each
         logits: Tensor = self.head(states.flatten(0, 1))
         return logits.unflatten(0, texts.shape)

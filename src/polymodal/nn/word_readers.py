@@ -83,7 +83,7 @@ class PlaceReader(nn.Module):
         places = hidden.new_zeros(*relations.shape, 0, 2)
         if self.places is not None:  # which starts amid the picture
             places = 0.5 + self.places(hidden).float().unflatten(-1, (self.objects, 2))
-        there = look(maps.float(), places.detach()).flatten(2)
+        there = mean_about(maps.float(), places.detach()).flatten(2)
         hidden = torch.relu(self.third(torch.cat([hidden, there], -1)))
         logits = self.words(hidden).float().unflatten(-1, self.allowed.shape)
         return logits.masked_fill(~self.allowed, -torch.inf).log_softmax(-1), places
@@ -156,7 +156,7 @@ class BagReader(nn.Module):
         return logits.float()
 
 
-def look(
+def mean_about(
     maps: Float[Tensor, "b c h w"], places: Float[Tensor, "b k o 2"]
 ) -> Float[Tensor, "b k o c"]:
     """The mean of each map about each place, weighed by a Gaussian, whose two axes are apart."""
@@ -174,10 +174,10 @@ def floats(pictures: Shaped[Tensor, "b 3 h w"]) -> Float[Tensor, "b 3 h w"]:
     return pictures / 255 if pictures.dtype == torch.uint8 else pictures
 
 
-def said(texts: Int[Tensor, "b *k t"], words: int) -> Bool[Tensor, "b v"]:
+def words_said(texts: Int[Tensor, "b *k t"], words: int) -> Bool[Tensor, "b v"]:
     """Which words any text of a picture says.
 
-    >>> said(torch.tensor([[0, 2, 2]]), 4)
+    >>> words_said(torch.tensor([[0, 2, 2]]), 4)
     tensor([[ True, False,  True, False]])
     """
     there = torch.zeros(len(texts), words, dtype=torch.bool, device=texts.device)

@@ -7,7 +7,7 @@ from typing import Any
 from polymodal.base.errors import PolymodalError
 from polymodal.runs.loading import load
 from polymodal.search import Answer, Index
-from polymodal.search.asking import ask
+from polymodal.search.asking import answer_query
 
 
 def ask_index(
@@ -27,13 +27,13 @@ def ask_index(
         images: pictures to ask with.
         run: where its run is, if it was moved.
         device: where to compute.
-        how: how many hits, of what, how widely searched: see `ask`.
+        how: how many hits, of what, how widely searched: see `search.asking.answer_query`.
     """
     if not texts and not images:
         raise PolymodalError('Ask for something: polymodal search INDEX "a text", or --image FILE.')
     system = load(run_of(index, run), device)
-    found: list[Answer] = ask(system, list(texts), index=index, **how)
-    return found + ask(system, image=list(images), index=index, **how)
+    answers: list[Answer] = answer_query(system, list(texts), index=index, **how)
+    return answers + answer_query(system, image=list(images), index=index, **how)
 
 
 def run_of(index: Index, run: Path | None) -> Path:

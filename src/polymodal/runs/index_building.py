@@ -88,10 +88,10 @@ def index_run(
     )
     check_settings(similarity_of(system), settings)
     with writing(out):
-        found = finished(out, records.side, settings, origin)
-        if found:
-            return brought_up_to_date(found, out, system, run)
-        index = make(system, records, settings, origin, out)
+        existing = finished(out, records.side, settings, origin)
+        if existing:
+            return brought_up_to_date(existing, out, system, run)
+        index = make_index(system, records, settings, origin, out)
     query = '"a text"' if records.side == "image" else "--image FILE"
     say(f"{len(index)} {items} are in {out}. Next: polymodal search {out} {query}")
     return index
@@ -155,11 +155,13 @@ def finished(out: Path, side: Side, settings: Settings, origin: Origin) -> Index
     if not isinstance(there.nearest, remote.Remote):
         return there
     with progress_bar("looking for missing vectors", len(there)) as advance:
-        found = remote.build(there.measure, there.embeddings, there.items, side, settings, advance)
-    return replace(there, nearest=found)
+        remote_index = remote.build_stored(
+            there.measure, there.embeddings, there.items, side, settings, advance
+        )
+    return replace(there, nearest=remote_index)
 
 
-def make(
+def make_index(
     system: Retrieval,
     records: Records,
     settings: Settings,
@@ -169,8 +171,8 @@ def make(
     """Embed, build and save."""
     items = records.items()
     # as a list: which item is which depends on the order of the splits
-    told = [origin.model, records.side, list(origin.splits.items())]
-    parts = out / f"parts-{fingerprint(told)}"
+    protocol = [origin.model, records.side, list(origin.splits.items())]
+    parts = out / f"parts-{fingerprint(protocol)}"
     with progress_bar(f"embedding {records.side}s", len(items)) as advance:
         embeddings = embed_in_parts(
             parts, len(items), lambda places: records.embed(system, places), advance

@@ -17,6 +17,7 @@ from polymodal.base.hardware import hardware, on_gpu
 from polymodal.base.locks import writing
 from polymodal.base.progress import say
 from polymodal.base.version import versions
+from polymodal.data.batch_order import Examples, MovableExamples
 from polymodal.data.features import open_features
 from polymodal.data.records import Dataset
 from polymodal.data.region_files import open_regions
@@ -116,7 +117,7 @@ def open_data(
 ) -> Mapping[str, Dataset]:
     """The splits of a dataset, joined to their features and regions if there are any; for a system that
     reads captions alone no world is drawn."""
-    alone = system is not None and getattr(systems.named(system), "CAPTIONS_ALONE", False)
+    alone = system is not None and getattr(systems.system_named(system), "CAPTIONS_ALONE", False)
     for what, folder in (("features", features), ("regions", regions)):
         if alone and folder:
             raise PolymodalError(f"{system} reads captions alone, not {what}. Leave out --{what}.")
@@ -136,7 +137,7 @@ def prepare(
     parts: Mapping[str, Path] | None,
 ) -> System:
     """A system at its start: seeded weights, then pretrained ones, then those of earlier runs."""
-    module = systems.named(name)
+    module = systems.system_named(name)
     learned = {**module.learn(model, train), "train": train.fingerprint}
     run.learn(learned)
     torch.manual_seed(training.seed)
@@ -150,12 +151,12 @@ def prepare(
     return system
 
 
-def examples_on(system: System, train: Dataset, training: Training) -> Any:
+def examples_on(system: System, train: Dataset, training: Training) -> Examples:
     """The training examples, on the device where they are asked to be resident."""
     examples = system.examples(train)
     if not training.resident:
         return examples
-    if not hasattr(examples, "resident"):
+    if not isinstance(examples, MovableExamples):
         raise PolymodalError("--resident is not for these examples. Leave it out.")
     place = f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if on_gpu(training.accelerator) else "cpu"
     return examples.resident(torch.device(place))
@@ -191,9 +192,9 @@ def conclude(
     for symptom in metrics["symptoms"]:
         say(symptom)
     chosen = metrics["selected"]
-    told = "" if final else f": {system.monitor} {chosen[system.monitor]:.1f} on val"
+    score = "" if final else f": {system.monitor} {chosen[system.monitor]:.1f} on val"
     say(
-        f"{kept.capitalize()} at step {chosen['step']:.0f}{told}. "
+        f"{kept.capitalize()} at step {chosen['step']:.0f}{score}. "
         f"All scores are in {run.folder}/card.md. Next: polymodal evaluate {run.folder}"
     )
     return metrics
@@ -208,8 +209,8 @@ def held_out(splits: Mapping[str, Dataset], final: bool) -> dict[str, Dataset]:
 def evaluated(system: System, splits: Mapping[str, Dataset]) -> dict[str, Scores]:
     """All scores of every split, without compiling for sizes that training did not see."""
     with torch.compiler.set_stance("force_eager"):
-        found = {name: system.evaluate(dataset) for name, dataset in splits.items()}
-    return system.joined(found)
+        scores = {name: system.evaluate(dataset) for name, dataset in splits.items()}
+    return system.joined(scores)
 
 
 def best_point(curves: list[Scores], system: System) -> Scores:
@@ -276,11 +277,11 @@ def protocol(
 def counted(split: Dataset) -> dict[str, Any]:
     """How many images and captions a split has, or items and how many lack a modality, and its hash."""
     columns = split.columns
-    found: dict[str, Any] = {"images" if "image" in columns else "items": len(split)}
+    counts: dict[str, Any] = {"images" if "image" in columns else "items": len(split)}
     if "captions" in columns:
-        found["captions"] = sum(len(split.captions(i)) for i in range(len(split)))
+        counts["captions"] = sum(len(split.captions(i)) for i in range(len(split)))
     missing = {n: int((~c.present).sum()) for n, c in columns.items() if c.present is not None}
-    return found | ({"missing": missing} if missing else {}) | {"hash": split.fingerprint}
+    return counts | ({"missing": missing} if missing else {}) | {"hash": split.fingerprint}
 
 
 def command_line() -> str:

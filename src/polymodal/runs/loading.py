@@ -33,11 +33,11 @@ ABLE = {
 
 def load_for(task: str, run: Path | str, device: str = "cpu") -> Any:
     """The system of a run that has a method of the task's name."""
-    found = Run(shipped.find(run))
-    system = restored(found, device)
+    opened = Run(shipped.find(run))
+    system = restored(opened, device)
     if task not in system.can:
         raise PolymodalError(
-            f"{run} is a run of {found.config['system']}, which cannot {task}. Make one that can: "
+            f"{run} is a run of {opened.config['system']}, which cannot {task}. Make one that can: "
             f"`polymodal train {ABLE[task]} --run DIR`; or name a shipped model that does: "
             f"{', '.join(shipped_for(task)) or 'there is none'}."
         )
@@ -52,7 +52,7 @@ def shipped_for(task: str) -> list[str]:
 def restored(run: Run, device: str) -> Any:
     """The system of a run with its best weights."""
     place = usable(device)
-    module = systems.named(run.config["system"])
+    module = systems.system_named(run.config["system"])
     config = from_settings(module.Config, run.config["model"], f"{run.folder}/config.yaml")
     system = built(module, config, run)
     run.restore(system)

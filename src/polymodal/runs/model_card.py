@@ -83,17 +83,17 @@ def measured(figures: Mapping[str, str]) -> str:
     return f"\nAs it is shipped:\n\n{table(figures)}\n" if figures else ""
 
 
-def scores(found: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
+def scores(by_split: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
     """A run's scores with their standard errors."""
-    told = {}
-    for split, figures in found.items():
+    shown = {}
+    for split, figures in by_split.items():
         for metric, value in figures.items():
             if metric.endswith(("_error", "_spread")):
                 continue
             error = figures.get(f"{metric}_error")
             spread = "" if error is None else f" ± {error:.2f}"
-            told[f"{metric} on {split}"] = f"{value:.2f}{spread}"
-    return told
+            shown[f"{metric} on {split}"] = f"{value:.2f}{spread}"
+    return shown
 
 
 def table(figures: Mapping[str, str]) -> str:

@@ -85,11 +85,11 @@ def negative_examples(
     captions = read_captions(texts, model.description)
     nouns = torch.zeros_like(captions.tokens, dtype=torch.bool)
     nouns[torch.arange(len(texts)), places] = True
-    found = candidates_of(
+    ranked = candidates_of(
         model, captions.tokens, captions.lengths, nouns, substitutes(model), candidates
     )
-    order, names = found.order(rerank), Tokens.of(model.description).names
-    best = found.kept(kept, rerank)
+    order, names = ranked.order(rerank), Tokens.of(model.description).names
+    best = ranked.kept(kept, rerank)
     examples = []
     for row, (text, place) in enumerate(zip(texts, places, strict=True)):
         examples.append(
@@ -99,11 +99,11 @@ def negative_examples(
                 int(captions.ends[row, place]),
                 tuple(
                     Substitute(
-                        names[token := int(found.tokens[row, rank])],
-                        found.log_p[row, rank].exp().item(),
-                        found.log_q[row, rank].exp().item(),
+                        names[token := int(ranked.tokens[row, rank])],
+                        ranked.log_p[row, rank].exp().item(),
+                        ranked.log_q[row, rank].exp().item(),
                         token in best[row].tolist(),
-                        token == int(found.own[row]),
+                        token == int(ranked.own[row]),
                     )
                     for rank in order[row].tolist()
                 ),

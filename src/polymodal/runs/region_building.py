@@ -13,7 +13,7 @@ from polymodal.data.proposals import there
 from polymodal.data.records import Dataset
 from polymodal.data.region_files import Regions, open_regions, write_regions
 from polymodal.data.sources import open_splits, report_skipped
-from polymodal.metrics.proposals import box_recall
+from polymodal.metrics.box_recall import box_recall
 from polymodal.nn.regions import proposer, regions_of
 
 

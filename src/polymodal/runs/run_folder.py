@@ -73,18 +73,18 @@ class Run:
     def learned(self) -> dict[str, Any]:
         """What the system took from its training split."""
         path = self.folder / "learned.json"
-        found = read_json(path)
+        content = read_json(path)
         check_hash(path)
-        return found
+        return content
 
     @property
     def metrics(self) -> dict[str, Any]:
         """Scores, protocol and learning curves of a finished run."""
         path = self.folder / "metrics.json"
-        found = read_json(path)
-        if not isinstance(found.get("scores"), dict):
+        content = read_json(path)
+        if not isinstance(content.get("scores"), dict):
             raise PolymodalError(f"{path} is damaged: it has no scores. {COPY_AGAIN}")
-        return found
+        return content
 
     def learn(self, learned: dict[str, Any]) -> None:
         """Keep what a system took from its training split, which must be the same when it goes on."""
@@ -149,11 +149,11 @@ class Run:
             )
         check_hash(path)
         try:
-            found = unpack(load_file(path))
+            weights = unpack(load_file(path))
         except SafetensorError as error:
             raise PolymodalError(f"{path} is damaged ({error}). {COPY_AGAIN}") from error
-        check_finite(found, path)
-        return found
+        check_finite(weights, path)
+        return weights
 
     def finish(self, metrics: dict[str, Any]) -> None:
         """Write the scores and the card."""
@@ -172,14 +172,14 @@ def differences(
     >>> differences({"lr": 1, "data": "scenes"}, {"lr": 2, "data": "scenes"})
     ['lr: 1 before, 2 now']
     """
-    found = []
+    differing = []
     for name in sorted(before.keys() | now.keys()):
         a, b = before.get(name), now.get(name)
         if isinstance(a, dict) and isinstance(b, dict):
-            found += differences(a, b, ignored, f"{under}{name}.")
+            differing += differences(a, b, ignored, f"{under}{name}.")
         elif a != b and name not in ignored:
-            found.append(f"{under}{name}: {a} before, {b} now")
-    return found
+            differing.append(f"{under}{name}: {a} before, {b} now")
+    return differing
 
 
 def card(config: dict[str, Any], metrics: dict[str, Any]) -> str:

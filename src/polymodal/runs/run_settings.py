@@ -29,25 +29,25 @@ ADVICE = "Bring back the file as the training wrote it, or train into another fo
 def read_yaml(path: Path, advice: str) -> dict[str, Any]:
     """A YAML file of settings."""
     try:
-        found = yaml.safe_load(path.read_text("utf-8"))
+        settings = yaml.safe_load(path.read_text("utf-8"))
     except FileNotFoundError as error:
         raise PolymodalError(f"There is no settings file at {path}.") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: a date that is none
         raise PolymodalError(f"{path} is not YAML: {error}. {advice}") from error
-    if not isinstance(found, dict):
+    if not isinstance(settings, dict):
         raise PolymodalError(f"{path} must hold settings as 'name: value' lines. {advice}")
-    return found
+    return settings
 
 
 def read_config(path: Path) -> dict[str, Any]:
     """The config.yaml that a training wrote, with what those of earlier versions lack."""
-    found = ABSENT | {k: v for k, v in read_settings(path, ADVICE).items() if v is not None}
+    config = ABSENT | {k: v for k, v in read_settings(path, ADVICE).items() if v is not None}
     for name in NEEDED:
-        if name not in found:
+        if name not in config:
             raise PolymodalError(f"{path}: {name!r} is missing or null. {ADVICE}")
-    if type(found["training"].get("seed")) is not int:
+    if type(config["training"].get("seed")) is not int:
         raise PolymodalError(f"{path}: 'training' has no seed, a whole number. {ADVICE}")
-    return found
+    return config
 
 
 def read_settings(
@@ -55,12 +55,12 @@ def read_settings(
 ) -> dict[str, Any]:
     """Some settings of a run, and others that are text, each of the kind that it must be."""
     kinds = KINDS | dict.fromkeys(also, str)
-    found = read_yaml(path, advice)
-    for name, value in found.items():
+    settings = read_yaml(path, advice)
+    for name, value in settings.items():
         if name not in kinds:
             raise PolymodalError(f"{unknown(f'setting in {path}:', str(name), kinds)} {advice}")
         if value is not None and not isinstance(value, kinds[name]):
             raise PolymodalError(
                 f"{path}: {name!r} must be {WORDS[kinds[name]]}, not {value!r}. {advice}"
             )
-    return found
+    return settings

@@ -52,7 +52,7 @@ def ship(
         )
     source, changes = Run(Path(run)), changes or {}
     settings, metrics = portable(source.config), source.metrics
-    module = systems.named(settings["system"])
+    module = systems.system_named(settings["system"])
     model = settings["model"] | as_stored(module.Config, changes)
     config = from_settings(module.Config, model, "the model to ship")
     system = module.build(config, source.learned)

@@ -82,10 +82,10 @@ def answers(
     depth = k if isinstance(known, str) else max(k, min(DEPTH, searched))
     scores, places = index.search_among(queries, depth, only, side)
     sure = how_sure(known, scores, searched)
-    found = []
+    results = []
     for row, name in enumerate(names):
         hits = zip(places[row, :k].tolist(), scores[row, :k].tolist(), strict=True)
-        found.append(
+        results.append(
             Answer(
                 query=name,
                 asked=asked,
@@ -94,14 +94,14 @@ def answers(
                 entropy=entropy(queries, row),
             )
         )
-    return found
+    return results
 
 
 def hit(index: Index, place: int, score: float) -> Hit:
     """What is known of an item that was found."""
     item = index.items[place]
-    own = entropy(index.embeddings, place)
-    return Hit(score=score, entropy=own, **vars(item))
+    item_entropy = entropy(index.embeddings, place)
+    return Hit(score=score, entropy=item_entropy, **vars(item))
 
 
 def entropy(embeddings: Embeddings, place: int) -> float | None:

@@ -61,13 +61,16 @@ def identity(system: Embedder) -> str:
     reader = {
         part.name: getattr(system.reader, part.name) for part in fields(system.reader) if part.init
     }
-    told = {"reader": reader, "size": system.size, "made_by": system.made_by}
-    told |= {"config": to_settings(system.config)}
+    settings = {"reader": reader, "size": system.size, "made_by": system.made_by}
+    settings |= {"config": to_settings(system.config)}
     weights = system.state_dict()
-    state = [told, *((name, own.data_ptr(), own._version) for name, own in weights.items())]
+    state = [
+        settings,
+        *((name, tensor.data_ptr(), tensor._version) for name, tensor in weights.items()),
+    ]
     seen = HASHED.get(system)
     if seen is None or seen.state != state:
-        seen = HASHED[system] = Hashed(state, weights, fingerprint(weights, told))
+        seen = HASHED[system] = Hashed(state, weights, fingerprint(weights, settings))
     return seen.hash
 
 
@@ -76,7 +79,7 @@ def similarity_of(system: Embedder) -> str:
     return str(system.protocol()["similarity"])
 
 
-def ask(
+def answer_query(
     system: Embedder,
     query: str | Sequence[str] | None = None,
     *,
@@ -112,13 +115,13 @@ def ask(
         raise PolymodalError(f"index is an index, or the folder of one, not {index!r}.")
     find = ask_pictures if query is None else ask_texts
     with nullcontext(index) if isinstance(index, Index) else open_index(index) as opened:
-        check(system, opened)
+        check_index(system, opened)
         wide = opened.tuned(probes=probes, effort=effort, oversample=oversample)
-        found = find(system, asked, wide, k=k, where=where)
-    return found if several else found[0]
+        results = find(system, asked, wide, k=k, where=where)
+    return results if several else results[0]
 
 
-def check(system: Embedder, index: Index) -> None:
+def check_index(system: Embedder, index: Index) -> None:
     """Refuse an index of another similarity, dimension or model."""
     again = "Build the index again with this run, or search with the run that it was built with"
     name, dim = similarity_of(system), system.config.embed_dim
@@ -141,8 +144,8 @@ def check(system: Embedder, index: Index) -> None:
 def ask_texts(system: Embedder, texts: list[str], index: Index, **how: Any) -> list[Answer]:
     """Ask with texts; words that the model has never seen are named."""
     strange = [strange_words(system.reader, text) for text in texts]
-    found = answers(index, system.encode_texts(texts), texts, side="caption", **how)
-    return [replace(answer, unknown=words) for answer, words in zip(found, strange, strict=True)]
+    results = answers(index, system.encode_texts(texts), texts, side="caption", **how)
+    return [replace(answer, unknown=words) for answer, words in zip(results, strange, strict=True)]
 
 
 def strange_words(reader: Any, text: str) -> tuple[str, ...]:

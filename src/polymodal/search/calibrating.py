@@ -135,11 +135,11 @@ def outcomes(
     count = index.searched(only)
     deep = min(count, DEPTH + asked.own.shape[1])
     scores, places = index.search_among(asked.queries, deep, only)
-    own, there = asked.own.to(scores), asked.there.to(places.device)
+    own_scores, there = asked.own.to(scores), asked.there.to(places.device)
     again = (places[:, :, None] == there[:, None]).any(-1)
     others = scores.masked_fill(again, -torch.inf)
-    right = (others >= slack(own.amax(1))[:, None]).sum(1) < FIRST
-    best = torch.cat([others, own], 1).topk(min(count, DEPTH)).values
+    right = (others >= slack(own_scores.amax(1))[:, None]).sum(1) < FIRST
+    best = torch.cat([others, own_scores], 1).topk(min(count, DEPTH)).values
     return best, right
 
 
@@ -214,7 +214,7 @@ def independent(right: Bool[Tensor, " q"], group: Int[Tensor, " q"]) -> float:
 
 
 def fit(
-    told: Float[np.ndarray, "q 2"], right: Bool[np.ndarray, " q"], share: float = 1.0
+    signals: Float[np.ndarray, "q 2"], right: Bool[np.ndarray, " q"], share: float = 1.0
 ) -> Weights:
     """Logistic regression with a bend, see `sureness.log_odds`; no weights where signals tell nothing.
 
@@ -226,24 +226,24 @@ def fit(
 
     hits, misses = share * right.sum(), share * (~right).sum()
     target = np.where(right, (hits + 1) / (hits + 2), 1 / (misses + 2))
-    mean, spread = told.mean(0), told.std(0)
+    mean, spread = signals.mean(0), signals.std(0)
     spread = np.where(spread > 0, spread, 1.0)
-    even = torch.from_numpy((told - mean) / spread)
+    even = torch.from_numpy((signals - mean) / spread)
 
-    def surprise(odds: Float[np.ndarray, " q"]) -> float:
-        """In nats: cross-entropy, summed."""
+    def cross_entropy(odds: Float[np.ndarray, " q"]) -> float:
+        """In nats, summed over queries."""
         both = target * np.logaddexp(0, -odds) + (1 - target) * np.logaddexp(0, odds)
         return float(share * both.sum())
 
     def posterior(free: Float[np.ndarray, " 4"]) -> float:
-        return surprise(log_odds(even, free.tolist()).numpy()) + 0.5 * float((free[1:] ** 2).sum())
+        prior = 0.5 * float((free[1:] ** 2).sum())
+        return cross_entropy(log_odds(even, free.tolist()).numpy()) + prior
 
     best = minimize(posterior, np.zeros(4), method="L-BFGS-B").x
     usual = float(np.log(target.mean() / (1 - target.mean())))
-    if (
-        surprise(np.full(len(right), usual)) - surprise(log_odds(even, best.tolist()).numpy())
-        < DOUBT
-    ):
+    gain = cross_entropy(np.full(len(right), usual))
+    gain -= cross_entropy(log_odds(even, best.tolist()).numpy())
+    if gain < DOUBT:
         return usual, 0.0, 0.0, 0.0
     slopes = best[1:3] / spread
     lead, score = slopes.tolist()

@@ -21,7 +21,9 @@ class Records:
     @cached_property
     def all_texts(self) -> list[str]:
         """Every caption, in the order of the items."""
-        return [text for split in self.texts.values() for own in split for text in own]
+        return [
+            text for split in self.texts.values() for image_texts in split for text in image_texts
+        ]
 
     def items(self) -> Items:
         """Who they are; of a caption, `metadata` names the image."""
@@ -53,8 +55,10 @@ class Records:
     def embed(self, system: Embedder, places: range) -> Embeddings:
         """The embeddings of some of them."""
         if self.side == "caption":
-            found: Embeddings = system.encode_captions(self.all_texts[places.start : places.stop])
-            return found
+            embeddings: Embeddings = system.encode_captions(
+                self.all_texts[places.start : places.stop]
+            )
+            return embeddings
         parts, first = [], 0
         for split in self.splits.values():
             start, stop = max(places.start - first, 0), min(places.stop - first, len(split))

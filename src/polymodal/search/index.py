@@ -11,7 +11,7 @@ from torch import Tensor
 from polymodal.base.errors import PolymodalError, unknown
 from polymodal.base.ranges import check_count
 from polymodal.maths.similarity import Embeddings, Lifting, measure, top_k
-from polymodal.maths.similarity.kinds import check
+from polymodal.maths.similarity.kinds import check_kind
 from polymodal.search import nearest, remote
 from polymodal.search.facing import SIDES, Side, asked_first, facing
 from polymodal.search.index_settings import EXACT, Settings
@@ -22,7 +22,7 @@ from polymodal.search.remote import Remote
 from polymodal.search.sureness import Calibration
 from polymodal.search.tensors import unfinite
 
-Found = tuple[Float[Tensor, "m k"], Int[Tensor, "m k"]]
+Scored = tuple[Float[Tensor, "m k"], Int[Tensor, "m k"]]
 """Scores and places of the hits of each query, best first."""
 
 USUAL = 10
@@ -63,7 +63,7 @@ class Index:
     def __post_init__(self) -> None:
         if self.side not in SIDES:
             raise unknown("side", self.side, SIDES)
-        check(measure(self.measure), **{f"{self.side}s": self.embeddings})
+        check_kind(measure(self.measure), **{f"{self.side}s": self.embeddings})
         if len(self.embeddings) != len(self.items) or not len(self.items):
             raise PolymodalError(
                 "An index needs an embedding for each item, and one item at least; found "
@@ -102,7 +102,7 @@ class Index:
         k: int | None = None,
         where: Mapping[str, Any] | None = None,
         side: Side | None = None,
-    ) -> Found:
+    ) -> Scored:
         """The k best items of each query, with their scores, best first.
 
         Args:
@@ -121,7 +121,7 @@ class Index:
 
     def search_among(
         self, queries: Embeddings, k: int, only: Filter | None, side: Side | None = None
-    ) -> Found:
+    ) -> Scored:
         """The k best of some items for each query, k no more than they are; see `search`."""
         if side not in (None, *SIDES):
             raise unknown("side", str(side), SIDES)
@@ -133,7 +133,9 @@ class Index:
             self.search_some(queries[start : start + QUERIES], k, only)
             for start in range(0, max(len(queries), 1), QUERIES)
         ]
-        return torch.cat([scores for scores, _ in parts]), torch.cat([found for _, found in parts])
+        return torch.cat([scores for scores, _ in parts]), torch.cat(
+            [places for _, places in parts]
+        )
 
     def tuned(
         self,
@@ -148,8 +150,8 @@ class Index:
         if not chosen:
             return self
         settings = replace(self.settings, **chosen)
-        found = self.nearest and replace(self.nearest, settings=settings)
-        return replace(self, settings=settings, nearest=found)
+        nearest = self.nearest and replace(self.nearest, settings=settings)
+        return replace(self, settings=settings, nearest=nearest)
 
     def searched(self, only: Filter | None) -> int:
         """How many items a search is among."""
@@ -182,7 +184,7 @@ class Index:
             )
         return facing(self.measure, queries, self.embeddings) if own else queries
 
-    def search_some(self, queries: Embeddings, k: int, only: Filter | None) -> Found:
+    def search_some(self, queries: Embeddings, k: int, only: Filter | None) -> Scored:
         """One batch of queries."""
         few = only is not None and len(only.places) < SHARE * len(self)
         if self.nearest is None or few:
@@ -192,13 +194,13 @@ class Index:
         if places.shape[1] < k:  # Milvus gives no more
             return self.search_all(queries, k, only)
         scores, best = self.score(queries, places).topk(k)
-        found = places.gather(1, best)
-        short = (found < 0).any(1)  # lists or graph have led to too few
+        best_places = places.gather(1, best)
+        short = (best_places < 0).any(1)  # lists or graph have led to too few
         if short.any():
-            scores[short], found[short] = self.search_all(queries[short], k, only)
-        return scores, found
+            scores[short], best_places[short] = self.search_all(queries[short], k, only)
+        return scores, best_places
 
-    def search_all(self, queries: Embeddings, k: int, only: Filter | None) -> Found:
+    def search_all(self, queries: Embeddings, k: int, only: Filter | None) -> Scored:
         """The best of all items that may be found, each scored, by blocks."""
         asked = asked_first(self.measure, self.side)
         block = max(1, BYTES // (8 * self.dim))
@@ -279,9 +281,9 @@ def build(
     )
     if not settings.lifted:
         return replace(exact, settings=settings)
-    found: Nearest | Remote
+    candidates: Nearest | Remote
     if settings.store:
-        found = remote.build(measure, embeddings, items, side, settings, advance)
+        candidates = remote.build_stored(measure, embeddings, items, side, settings, advance)
     else:
-        found = nearest.build(measure, embeddings, side, settings, advance)
-    return replace(exact, settings=settings, nearest=found)
+        candidates = nearest.build_nearest(measure, embeddings, side, settings, advance)
+    return replace(exact, settings=settings, nearest=candidates)

@@ -26,7 +26,7 @@ from polymodal.search.items import Items
 from polymodal.search.lifts import QueryLift
 from polymodal.search.nearest import Nearest, engine
 from polymodal.search.origin import Origin
-from polymodal.search.remote import Remote, named
+from polymodal.search.remote import Remote, store_named
 from polymodal.search.sureness import Calibration
 from polymodal.search.tensors import (
     read_embeddings,
@@ -133,10 +133,10 @@ def read_about(folder: Path) -> dict[str, Any]:
         about = json.loads(path.read_text("utf-8"))
     except ValueError as error:
         raise PolymodalError(f"{path} is damaged ({error}). {AGAIN}") from error
-    found = about.get("format") if isinstance(about, dict) else None
-    if found != FORMAT:
+    version = about.get("format") if isinstance(about, dict) else None
+    if version != FORMAT:
         raise PolymodalError(
-            f"{path} should have the format {FORMAT!r}, not {found!r}. "
+            f"{path} should have the format {FORMAT!r}, not {version!r}. "
             "Build the index again with this version of Polymodal."
         )
     return dict(about)
@@ -150,12 +150,12 @@ def assemble(folder: Path, about: dict[str, Any]) -> Index:
     check_files(folder, about["files"], needed)
     embeddings = read_embeddings(folder / "embeddings.safetensors")
     items = Items.read((folder / "items.jsonl").read_bytes())
-    found = (kind_of(embeddings), *embeddings.shape, len(items))
-    told = (about["embeddings"], about["count"], about["dim"], about["count"])
-    if found != told:
+    read = (kind_of(embeddings), *embeddings.shape, len(items))
+    listed = (about["embeddings"], about["count"], about["dim"], about["count"])
+    if read != listed:
         raise PolymodalError(
-            f"{folder} should hold {told[1]} {told[0]} embeddings of width {told[2]} and as many "
-            f"items; found {found[1]} {found[0]} embeddings of width {found[2]} and {found[3]} "
+            f"{folder} should hold {listed[1]} {listed[0]} embeddings of width {listed[2]} and as many "
+            f"items; found {read[1]} {read[0]} embeddings of width {read[2]} and {read[3]} "
             f"items. {AGAIN}"
         )
     origin = about["origin"]
@@ -171,26 +171,26 @@ def assemble(folder: Path, about: dict[str, Any]) -> Index:
     )
 
 
-def read_calibration(found: dict[str, Any] | str) -> Calibration | str:
+def read_calibration(stored: dict[str, Any] | str) -> Calibration | str:
     """How sure answers are, or why that is not known; a calibration of an earlier version is left aside."""
-    if isinstance(found, str):
-        return found
-    if "signal" in found:
+    if isinstance(stored, str):
+        return stored
+    if "signal" in stored:
         return EARLIER
-    return from_settings(Calibration, found, NAME)
+    return from_settings(Calibration, stored, NAME)
 
 
 def check_files(folder: Path, listed: dict[str, Any], needed: Iterable[str]) -> None:
     """Compare each file with what was written."""
     for name in needed:
-        path, told = folder / name, listed[name]
+        path, facts = folder / name, listed[name]
         if not path.is_file():
             raise PolymodalError(f"{path} is missing. {AGAIN}")
-        if path.stat().st_size != told["bytes"]:
+        if path.stat().st_size != facts["bytes"]:
             raise PolymodalError(
-                f"{path} should have {told['bytes']} bytes, not {path.stat().st_size}. {AGAIN}"
+                f"{path} should have {facts['bytes']} bytes, not {path.stat().st_size}. {AGAIN}"
             )
-        if files.sha256(path) != told["sha256"]:
+        if files.sha256(path) != facts["sha256"]:
             raise PolymodalError(
                 f"{path} is damaged: its SHA-256 is not the one in {NAME}. {AGAIN}"
             )
@@ -208,13 +208,15 @@ def read_nearest(
     lift = QueryLift(about["measure"], about["side"], frame, scales)
     widths = lift.widths(embeddings)
     if settings.store:
-        return Remote(lift, named(settings.store), items, about["collection"], widths, settings)
+        return Remote(
+            lift, store_named(settings.store), items, about["collection"], widths, settings
+        )
     parts = [engine().read_index(str(folder / name)) for name in faiss_files(about)]
-    told = [(len(items), width) for width in widths]
-    found = [(part.ntotal, part.d) for part in parts]
-    if found != told:
+    expected = [(len(items), width) for width in widths]
+    sizes = [(part.ntotal, part.d) for part in parts]
+    if sizes != expected:
         raise PolymodalError(
-            f"FAISS should hold items × width of {told} for each lift, not {found}. {AGAIN}"
+            f"FAISS should hold items × width of {expected} for each lift, not {sizes}. {AGAIN}"
         )
     return Nearest(lift, tuple(parts), settings)
 

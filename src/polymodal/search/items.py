@@ -54,15 +54,15 @@ class Items(Sequence[Item]):
     @classmethod
     def of(cls, items: Iterable[Item]) -> "Items":
         """Items with ids that are all different."""
-        found = list(items)
+        listed = list(items)
         seen: set[str] = set()
-        for item in found:
+        for item in listed:
             if item.id in seen:
                 raise PolymodalError(
                     f"Two items have the id {item.id!r}. An index needs ids that are all different."
                 )
             seen.add(item.id)
-        texts = (json.dumps(asdict(item), ensure_ascii=False) for item in found)
+        texts = (json.dumps(asdict(item), ensure_ascii=False) for item in listed)
         return cls([text.encode(errors="surrogatepass") for text in texts])
 
     @classmethod
@@ -110,25 +110,25 @@ class Items(Sequence[Item]):
             raise PolymodalError(
                 f"where gives values by name, as {{'split': 'test'}}, not {where!r}."
             )
-        known = {key for own in self.metadata for key in own}
+        known = {key for metadata in self.metadata for key in metadata}
         for key in where:
             if key not in known:
                 raise unknown("key of the items' metadata", key, known)
         asked = {key: str(value) for key, value in where.items()}
-        found = [
+        places = [
             place
-            for place, own in enumerate(self.metadata)
-            if all(key in own and str(own[key]) == value for key, value in asked.items())
+            for place, metadata in enumerate(self.metadata)
+            if all(key in metadata and str(metadata[key]) == value for key, value in asked.items())
         ]
-        if not found:
+        if not places:
             raise PolymodalError(f"No item has {self.told(asked)}.")
-        return Filter(where, torch.tensor(found))
+        return Filter(where, torch.tensor(places))
 
     def told(self, asked: Mapping[str, str]) -> str:
         """A filter that nothing passes, beside the values that there are."""
         parts = []
         for key, value in asked.items():
-            there = sorted({str(own[key]) for own in self.metadata if key in own})
+            there = sorted({str(metadata[key]) for metadata in self.metadata if key in metadata})
             more = f" and {len(there) - SHOWN} more" if len(there) > SHOWN else ""
             parts.append(f"{key}={value} (there are: {', '.join(there[:SHOWN])}{more})")
         return " and ".join(parts)

@@ -37,12 +37,12 @@ class Nearest:
     ) -> Int[Tensor, "m c"]:
         """The places of `count` items or more near each query, −1 where there are fewer."""
         how = parameters(self.settings, count, only, self.parts[0].ntotal)
-        found = [
+        rows = [
             part.search(vectors, min(count, part.ntotal), params=how)[1]
             for part, vectors in zip(self.parts, self.lift(queries), strict=True)
         ]
-        places = torch.from_numpy(np.concatenate(found, 1))
-        return without_repeats(places) if len(found) > 1 else places
+        places = torch.from_numpy(np.concatenate(rows, 1))
+        return without_repeats(places) if len(rows) > 1 else places
 
 
 def without_repeats(places: Int[Tensor, "m c"]) -> Int[Tensor, "m c"]:
@@ -82,7 +82,7 @@ def parameters(settings: Settings, count: int, only: Filter | None, items: int) 
     return faiss.SearchParameters(sel=among)
 
 
-def build(
+def build_nearest(
     measure: str,
     embeddings: Embeddings,
     side: Side,
@@ -122,8 +122,8 @@ def empty(sample: np.ndarray, settings: Settings, lists: int, product: bool) -> 
         graph = faiss.IndexHNSWFlat(width, settings.links)
         graph.hnsw.efConstruction = settings.building
         return graph
-    found = faiss.IndexIVFFlat(faiss.IndexFlatL2(width), width, lists)
-    found.cp.min_points_per_centroid = 1  # few items make few lists: no reason to complain
-    found.cp.seed = 0
-    found.train(sample)
-    return found
+    index = faiss.IndexIVFFlat(faiss.IndexFlatL2(width), width, lists)
+    index.cp.min_points_per_centroid = 1  # few items make few lists: no reason to complain
+    index.cp.seed = 0
+    index.train(sample)
+    return index

@@ -33,9 +33,9 @@ def fingerprint(weights: Mapping[str, Tensor], settings: Any) -> str:
     >>> a == fingerprint({"w": torch.ones(2)}, {"lr": 1}), a == fingerprint({"w": torch.ones(3)}, {})
     (True, False)
     """
-    found = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
     for name in sorted(weights):
-        own = weights[name].detach().cpu().contiguous()
-        found.update(f"{name} {own.dtype} {tuple(own.shape)}".encode())
-        found.update(own.flatten().view(torch.uint8).numpy().data)
-    return found.hexdigest()
+        tensor = weights[name].detach().cpu().contiguous()
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.flatten().view(torch.uint8).numpy().data)
+    return digest.hexdigest()

@@ -29,7 +29,7 @@ COLLECTION = "polymodal"
 """The name of a collection, where the store does not give one."""
 
 
-def named(store: str) -> MilvusStore:
+def store_named(store: str) -> MilvusStore:
     """The store of a name such as milvus:vectors.db or milvus:http://localhost:19530#photos."""
     uri, _, collection = store.removeprefix("milvus:").partition("#")
     return MilvusStore(uri, collection or COLLECTION)
@@ -72,7 +72,7 @@ class Remote:
         count = min(count, MOST, len(self.items))
         where = only.where if only else None
         hits = self.store.search(self.lift(queries), count, where, self.settings.effort)
-        rows = [[self.places[id] for id in found] for found in hits]
+        rows = [[self.places[id] for id in ids] for ids in hits]
         width = max(map(len, rows), default=0)
         padded = [row + [-1] * (width - len(row)) for row in rows]
         return torch.tensor(padded, dtype=torch.long).reshape(len(rows), width)
@@ -84,18 +84,18 @@ class Remote:
 
 def reach(store: str) -> None:
     """Connect to a store and disconnect, to learn early whether that is possible."""
-    with named(store) as found:
-        found.line.open()
+    with store_named(store) as opened:
+        opened.line.open()
 
 
 def about(measure: str, embeddings: Embeddings, items: Items, side: Side) -> dict[str, Any]:
     """What a collection of these items is made with, the same in whatever precision they come."""
     rows = {name: part.float() for name, part in by_name(embeddings).items()}
-    told = {"measure": measure, "side": side}
-    return {**told, "items": fingerprint(rows, [items.ids, items.metadata])}
+    facts = {"measure": measure, "side": side}
+    return {**facts, "items": fingerprint(rows, [items.ids, items.metadata])}
 
 
-def build(
+def build_stored(
     measure: str,
     embeddings: Embeddings,
     items: Items,
@@ -114,15 +114,15 @@ def build(
             yield Rows(ids=items.ids[some], vectors=block, metadata=items.metadata[some])
 
     with ExitStack() as undone:
-        found = Remote(
+        remote = Remote(
             lift=lift.queries,
-            store=undone.enter_context(named(settings.store or "")),
+            store=undone.enter_context(store_named(settings.store or "")),
             items=items,
             about=about(measure, embeddings, items, side),
             widths=lift.queries.widths(embeddings),
             settings=settings,
         )
-        found.store.prepare(found.about, found.widths, found.lift.metric, settings)
-        found.store.add(rows(), len(items), advance)
+        remote.store.prepare(remote.about, remote.widths, remote.lift.metric, settings)
+        remote.store.add(rows(), len(items), advance)
         undone.pop_all()
-    return found
+    return remote

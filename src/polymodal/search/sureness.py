@@ -65,7 +65,7 @@ Weights = tuple[float, float, float, float]
 """A constant, the weights of the two signals, and the bend."""
 
 
-def log_odds(told: Float[Tensor, "q 2"], weights: Sequence[float]) -> Float[Tensor, " q"]:
+def log_odds(values: Float[Tensor, "q 2"], weights: Sequence[float]) -> Float[Tensor, " q"]:
     """Logistic regression with a bend at even odds: the slope is exp(bend) times as steep above them, and
     exp(−bend) times below (a beta calibration; Kull et al., 2017).
 
@@ -73,7 +73,7 @@ def log_odds(told: Float[Tensor, "q 2"], weights: Sequence[float]) -> Float[Tens
     tensor([3.])
     """
     constant, lead, best, bend = weights
-    line = constant + lead * told[:, 0] + best * told[:, 1]
+    line = constant + lead * values[:, 0] + best * values[:, 1]
     return exp(bend) * softplus(line) - exp(-bend) * softplus(-line)
 
 
@@ -105,8 +105,8 @@ class Calibration:
     def chances(self, scores: Float[Tensor, "q k"], items: int) -> Float[Tensor, " q"]:
         """The chances of some answers, from their first `DEPTH` scores (or all, of fewer items), best
         first, among so many items: between two sizes, log odds are linear in the logarithm."""
-        told, place = signals(scores), self.place(items)
-        below, above = (log_odds(told, self.weights[end(place)]) for end in (floor, ceil))
+        values, place = signals(scores), self.place(items)
+        below, above = (log_odds(values, self.weights[end(place)]) for end in (floor, ceil))
         return torch.lerp(below, above, place % 1).sigmoid()
 
     def sureness(self, chance: float, items: int) -> Sureness:
@@ -114,10 +114,10 @@ class Calibration:
         place = self.place(items)
         tells = any(any(self.weights[end(place)][1:3]) for end in (floor, ceil))
         like = "queries like this" if tells else "queries"
-        own = "their image" if self.asked == "caption" else "a caption of theirs"
+        target = "their image" if self.asked == "caption" else "a caption of theirs"
         blind = "" if tells else ", and nothing tells this one from the others"
         why = (
-            f"of {self.split} {like}, {100 * chance:.0f} % had {own} among the first {FIRST} "
+            f"of {self.split} {like}, {100 * chance:.0f} % had {target} among the first {FIRST} "
             f"of {items}{blind}"
         )
         return Sureness(word=word_for(chance), chance=chance, why=why)

@@ -49,13 +49,13 @@ def write_embeddings(path: Path, embeddings: Embeddings) -> None:
 
 def read_embeddings(path: Path, advice: str = AGAIN) -> Embeddings:
     """What `write_embeddings` wrote."""
-    found = read_tensors(path, advice)
-    if set(found) == {"mean", "log_var"}:
-        return DiagonalGaussian(**found)
-    if set(found) == {"points"}:
-        return found["points"]
+    tensors = read_tensors(path, advice)
+    if set(tensors) == {"mean", "log_var"}:
+        return DiagonalGaussian(**tensors)
+    if set(tensors) == {"points"}:
+        return tensors["points"]
     raise PolymodalError(
-        f"{path} should hold points, or mean and log_var; found {', '.join(sorted(found))}. "
+        f"{path} should hold points, or mean and log_var; found {', '.join(sorted(tensors))}. "
         f"{advice}"
     )
 

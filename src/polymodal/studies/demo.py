@@ -108,7 +108,7 @@ def demo(run: Path = Path("runs/demo")) -> Path:
     rows = [
         [n, f"{test[n]:.1f}", f"{by_chance[n]:.1f}", f"{test[n] / by_chance[n]:.1f}"] for n in names
     ]
-    answers = ask(run, open_splits(DATA)["test"], look_at(SHOWN)["test"])
+    answers = ask_queries(run, open_splits(DATA)["test"], look_at(SHOWN)["test"])
     report = run / "report.html"
     scenes = look_at(SHOWN)["train"]
     write_demo_report(report, metrics, by_chance, [queries_section(answers), doubts(run)], scenes)
@@ -127,12 +127,12 @@ def programs() -> dict[str, str]:
     return {name: str(near / program) for name, program in names.items()}
 
 
-def ask(run: Path, small: Dataset, large: Dataset) -> list[QueryResult]:
+def ask_queries(run: Path, small: Dataset, large: Dataset) -> list[QueryResult]:
     """Answer the three queries from an index of the test split, and say how many answers are right."""
     index_run(run, run / "index")
-    found = load(run).search([query.text for query in QUERIES], index=run / "index", k=5)
+    answers = load(run).search([query.text for query in QUERIES], index=run / "index", k=5)
     shown = []
-    for query, answer in zip(QUERIES, found, strict=True):
+    for query, answer in zip(QUERIES, answers, strict=True):
         records = [large[hit.metadata["record"]] for hit in answer]
         hits = tuple(
             Hit(record.image, hit.score, hit.captions, query.fits(record), hit.entropy)
@@ -170,8 +170,8 @@ def write_demo_report(
     """The page: scores, curves, queries and how sure they are, scenes, and how it was made."""
     facts = {name: metrics[name] for name in ("command", "hardware", "versions", "protocol")}
     scores = {
-        split: {name: value for name, value in found.items() if name in RETRIEVAL}
-        for split, found in metrics["scores"].items()
+        split: {name: value for name, value in metrics_of_split.items() if name in RETRIEVAL}
+        for split, metrics_of_split in metrics["scores"].items()
     }
     write_report(
         path,

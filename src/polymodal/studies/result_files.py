@@ -86,12 +86,12 @@ def write(path: Path, results: Results) -> None:
     write_json(Path(path), content)
 
 
-def read(path: Path) -> Results:
+def read_results(path: Path) -> Results:
     """Read a result file, or say which part of it is not as it should be."""
     path = Path(path)
     try:
         content = json.loads(path.read_text("utf-8"))
-        check(path, content)
+        check_results(path, content)
         rows = [Row(**row) for row in content.pop("rows")]
         paper = [PaperRow(**row) for row in content.pop("paper")]
         return Results(rows=rows, paper=paper, **content)
@@ -101,7 +101,7 @@ def read(path: Path) -> Results:
         raise PolymodalError(f"{path} is no result file: {error}. {NEEDED}") from error
 
 
-def check(path: Path, content: Any) -> None:
+def check_results(path: Path, content: Any) -> None:
     """Refuse what lacks a part of a result file; a run's own metrics are shown elsewhere."""
     if not isinstance(content, dict):
         raise PolymodalError(f"{path} is no result file: it holds no named parts. {NEEDED}")
@@ -162,7 +162,7 @@ def finding_lines(findings: Mapping[str, Metrics]) -> list[str]:
     ]
 
 
-def beside(results: Results, metric: str) -> Table:
+def beside_paper(results: Results, metric: str) -> Table:
     """One metric of every row, the paper's figure beside ours, a column a block."""
     paper = {row.name: row.metrics for row in results.paper}
     blocks = list(dict.fromkeys(row.block or "ours" for row in results.rows))
@@ -221,7 +221,7 @@ def asked_for(results: Results, words: Sequence[str]) -> Table:
     if "data" in settings:
         results = on(results, settings["data"])
     return (
-        beside(results, settings["beside"])
+        beside_paper(results, settings["beside"])
         if "beside" in settings
         else summary(results, metrics or None)
     )
@@ -248,7 +248,7 @@ def render_into(page: Path, root: Path) -> int:
                     f"{page}, line {number}: the table before has no '<!-- end -->'."
                 )
             file, *words = line.removeprefix("<!-- results: ").removesuffix(" -->").split()
-            kept += [line, asked_for(read(root / file), words).markdown()]
+            kept += [line, asked_for(read_results(root / file), words).markdown()]
             inside, count = True, count + 1
         elif line == "<!-- end -->":
             inside = False

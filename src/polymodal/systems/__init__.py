@@ -23,13 +23,13 @@ def packages() -> dict[str, str]:
     >>> packages()["vse"]
     'polymodal.systems.retrieval'
     """
-    found = {}
+    by_name = {}
     for task in catalogue.names(__path__):
         folder = Path(__path__[0]) / task
         for name in catalogue.names([str(folder)]):
             if "\ndef build(" in catalogue.source([str(folder)], name):
-                found[name] = f"{__name__}.{task}"
-    return dict(sorted(found.items()))
+                by_name[name] = f"{__name__}.{task}"
+    return dict(sorted(by_name.items()))
 
 
 def names() -> list[str]:
@@ -50,10 +50,10 @@ def summaries() -> dict[str, str]:
     }
 
 
-def named(name: str) -> Any:
+def system_named(name: str) -> Any:
     """The module of a system.
 
-    >>> named("vse").Config.__name__
+    >>> system_named("vse").Config.__name__
     'Config'
     """
     if name not in names():

@@ -41,14 +41,14 @@ class SafeCheckpoints(CheckpointIO):
         with verified(Path(path)) as file, warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Detected pickle protocol")
             try:
-                found = torch.load(file, map_location=map_location or "cpu", weights_only=True)
+                content = torch.load(file, map_location=map_location or "cpu", weights_only=True)
             except UNREADABLE as error:  # torch's words advise to run what is in the file
                 if is_oom_error(error):
                     raise
                 raise foreign(path) from error
-        if not isinstance(found, dict):
+        if not isinstance(content, dict):
             raise foreign(path)
-        return found
+        return content
 
     def remove_checkpoint(self, path: Any) -> None:
         Path(path).unlink(missing_ok=True)

@@ -48,9 +48,9 @@ def fit(
             f"--accelerator gpu with --devices {config.devices}, but {torch.cuda.device_count()} GPUs "
             "are to be seen (`polymodal doctor`). Give --accelerator cpu, or fewer devices."
         )
-    found = newest(folder / "checkpoints", say)
-    first = step_of(found) if found else 0
-    if found:
+    checkpoint = newest(folder / "checkpoints", say)
+    first = step_of(checkpoint) if checkpoint else 0
+    if checkpoint:
         say(f"Going on from step {first} of {last}.")
     elif any((folder / "checkpoints").glob("step-*.ckpt")):
         say("No good checkpoint is left: training begins anew.")
@@ -60,12 +60,11 @@ def fit(
         config,
         folder / "checkpoints",
         val_every=last if config.final else config.val_every or order.steps_per_epoch,
-        last=last,
         validate=validate,
         keep=keep,
         say=say,
     )
-    bar = TrainingBar(first, last, config.batch_size, ("loss", system.monitor), survival.latest)
+    bar = TrainingBar(system, config.batch_size, survival.latest)
     with quiet():
         trainer = make_trainer(config, folder, [survival, bar], system)
     if config.compile:
@@ -83,7 +82,7 @@ def fit(
     system.train()
     with quiet(), products("high" if config.precision == "bf16" else "highest"):
         try:
-            trainer.fit(system, batches, ckpt_path=found, weights_only=True)
+            trainer.fit(system, batches, ckpt_path=checkpoint, weights_only=True)
         except SystemExit as stop:  # how Lightning passes on a Ctrl-C
             raise KeyboardInterrupt from stop
     if system.clock.step < last:

@@ -29,13 +29,12 @@ class Survival(Callback):
         folder: Path,
         *,
         val_every: int,
-        last: int,
         validate: Callable[[], Scores],
         keep: Callable[[], None],
         say: Callable[[str], None],
     ) -> None:
         self.system, self.config, self.folder = system, config, folder
-        self.val_every, self.last = val_every, last
+        self.val_every = val_every
         self.validate, self.keep, self.say = validate, keep, say
         self.best: float | None = None
         self.kept: int | None = None
@@ -69,12 +68,13 @@ class Survival(Callback):
     ) -> None:
         self.system.clock.step += 1
         step = self.system.clock.step
+        ended = step == self.system.clock.last
         point: Scores = {}
         overdue = trainer.world_size == 1 and time.monotonic() - self.saved > 60
-        saving = step % self.config.checkpoint_every == 0 or step == self.last or overdue
+        saving = step % self.config.checkpoint_every == 0 or ended or overdue
         if step % self.config.log_every == 0 or saving:
             point["loss"] = self.watch(outputs["shown"].item(), step)
-        validating = step % self.val_every == 0 or step == self.last
+        validating = step % self.val_every == 0 or ended
         if validating or saving:
             self.check_weights(step)
         if validating:
@@ -110,19 +110,19 @@ class Survival(Callback):
 
     def left(self) -> str:
         """What a training that has diverged leaves, and what to do."""
-        found = newest(self.folder, self.say)
+        checkpoint = newest(self.folder, self.say)
         change = "a smaller --lr, --clip 1 or --precision 32"
-        told = (
+        sentence = (
             f"Try {change} in another --run. The last good checkpoint here is that of step "
-            f"{step_of(found)}, in {self.folder}."
-            if found
+            f"{step_of(checkpoint)}, in {self.folder}."
+            if checkpoint
             else f"Nothing is left to go on from: start again with {change}."
         )
         if self.kept:
-            told += (
+            sentence += (
                 f" The best weights until then, of step {self.kept}, are in {self.folder.parent}."
             )
-        return told
+        return sentence
 
     def select(self, trainer: Trainer, step: int) -> Scores:
         """Score the system on the validation split and keep it if it is the best so far."""

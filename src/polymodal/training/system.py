@@ -64,8 +64,8 @@ class System(LightningModule, ABC):
         parts = dict(self.named_children())
         if part not in parts:
             raise unknown("part of this system", part, parts)
-        own = {name: value.shape for name, value in parts[part].state_dict().items()}
-        if own != {name: value.shape for name, value in weights.items()}:
+        shapes = {name: value.shape for name, value in parts[part].state_dict().items()}
+        if shapes != {name: value.shape for name, value in weights.items()}:
             raise PolymodalError(
                 f"--parts {part} names a run whose model has another shape. Give the same settings."
             )

@@ -24,7 +24,7 @@ def write_page(path: Path, index: Index, answers: Sequence[Answer]) -> None:
                 Hit(pictures.of(hit.metadata), hit.score, hit.captions, entropy=hit.entropy)
                 for hit in answer
             ),
-            note=told(answer),
+            note=answer_facts(answer),
             picture=asked_with(answer),
         )
         for answer in answers
@@ -44,7 +44,7 @@ def asked_with(answer: Answer) -> Any:
     return None
 
 
-def told(answer: Answer) -> str:
+def answer_facts(answer: Answer) -> str:
     """All that is said of an answer beside its hits."""
     parts = [str(answer.sureness)]
     if answer.entropy is not None:
@@ -66,8 +66,8 @@ class Pictures:
             features=Path(origin.features) if origin.features else None,
             skip_bad=origin.skip_bad,
         )
-        for name, told in origin.splits.items():
-            if name not in self.splits or self.splits[name].fingerprint != told:
+        for name, fingerprint in origin.splits.items():
+            if name not in self.splits or self.splits[name].fingerprint != fingerprint:
                 raise PolymodalError(
                     f"The split {name!r} of {origin.data} is not what it was when it was indexed, so "
                     "pictures might be those of others. Bring it back, or index it again."

@@ -3,18 +3,17 @@
 A phrase is underlined in the colour of the boxes that it names, in gray where they have several.
 """
 
-import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from PIL import Image, ImageDraw, ImageOps
+from PIL import Image, ImageDraw
 
 from polymodal.base import files
 from polymodal.base.errors import PolymodalError
 from polymodal.data.drawn.scenes.attributes import COLOURS, RGB
 from polymodal.data.records import Caption, Dataset, Record
 from polymodal.views.lettering import FAINT, INK, PAPER, font, wrap
-from polymodal.views.picture_sheet import beside, stacked
+from polymodal.views.picture_sheet import beside, sheet_of
 
 TILE, GUTTER, MARGIN = 336, 28, 36
 SMALL, PLAIN = 11, 13
@@ -46,10 +45,7 @@ def contact_sheet(
         beside(cells[start : start + columns], columns * step - GUTTER, step)
         for start in range(0, len(cells), columns)
     ]
-    sheet = ImageOps.expand(stacked(rows, GUTTER), MARGIN, PAPER)
-    content = io.BytesIO()
-    sheet.save(content, "PNG")
-    files.write_bytes(Path(path), content.getvalue())
+    files.write_bytes(Path(path), sheet_of(rows, gap=GUTTER, margin=MARGIN))
 
 
 def _cell(record: Record, boxes: bool) -> Image.Image:

@@ -93,42 +93,42 @@ LIKENESS = {
 }
 
 
-def write_diagnosis(path: Path, found: Diagnosis, sheet: bytes | None = None) -> None:
+def write_diagnosis(path: Path, diagnosis: Diagnosis, sheet: bytes | None = None) -> None:
     """Write the page of one encoder, with its sheet of heatmaps if there is one."""
-    sections = [scores_section([found])]
+    sections = [scores_section([diagnosis])]
     if sheet:
         sections.append(sheet_section(sheet))
-    if found.trends:
-        sections.append(trends_section(found))
-    sections.append(facts_section(found.protocol))
+    if diagnosis.trends:
+        sections.append(trends_section(diagnosis))
+    sections.append(facts_section(diagnosis.protocol))
     lead = "Whether its features are made of attributes, and whether they say what is where."
-    write_report(path, f"What {found.name} holds", lead, sections)
+    write_report(path, f"What {diagnosis.name} holds", lead, sections)
 
 
-def write_comparison(path: Path, found: Comparison) -> None:
+def write_comparison(path: Path, comparison: Comparison) -> None:
     """Write the page of several encoders."""
-    names = [each.name for each in found.diagnoses]
+    names = [each.name for each in comparison.diagnoses]
     lead = f"{len(names)} encoders, measured alike: {', '.join(names)}."
-    sections = [scatters_section(found), scores_section(found.diagnoses)]
+    sections = [scatters_section(comparison), scores_section(comparison.diagnoses)]
     sections += [
         facts_section(each.protocol, heading=f"How {each.name} was measured")
-        for each in found.diagnoses
+        for each in comparison.diagnoses
     ]
     write_report(path, "Encoders compared", lead, sections)
 
 
-def scores_section(found: Sequence[Diagnosis]) -> Section:
+def scores_section(diagnoses: Sequence[Diagnosis]) -> Section:
     """All scores, an encoder a column; what could not be measured, and what must be known."""
-    names = {name for each in found for name in each.metrics}
+    names = {name for each in diagnoses for name in each.metrics}
     parts = {
         name: Metric(label=name.removeprefix("f1_").replace("_", " "), group="F1 of each part")
         for name in sorted(names)
         if name.startswith("f1_")
     }
-    missing = {f"{measure}: {why}" for each in found for measure, why in each.skipped.items()}
+    missing = {f"{measure}: {why}" for each in diagnoses for measure, why in each.skipped.items()}
     notes = [f"Not measured: {'; '.join(sorted(missing))}."] if missing else []
-    notes += [f"{each.name}: {caution}." for each in found for caution in each.cautions]
-    scores = {each.name: each.metrics for each in found}
+    notes += [f"{each.name}: {caution}." for each in diagnoses for caution in each.cautions]
+    scores = {each.name: each.metrics for each in diagnoses}
     return metric_section(scores, known=SCORES | parts, note=" ".join(notes))
 
 
@@ -141,7 +141,7 @@ def sheet_section(png: bytes) -> Section:
     return Section(HEAT, picture(pixels, alt), note)
 
 
-def trends_section(found: Diagnosis) -> Section:
+def trends_section(diagnosis: Diagnosis) -> Section:
     """The parts ratio as images are more alike."""
     drawn = "".join(
         plot(
@@ -149,20 +149,20 @@ def trends_section(found: Diagnosis) -> Section:
             [Line("parts ratio", tuple((100 * x, y) for x, y in points))],
             x_label=LIKENESS[name],
         )
-        for name, points in found.trends.items()
+        for name, points in diagnosis.trends.items()
     )
     note = "Means over tenths of the pairs, by how alike both images are (003, Fig. A.4)."
     return Section("What the parts ratio goes with", f'<div class="plots">{drawn}</div>', note)
 
 
-def scatters_section(found: Comparison) -> Section:
+def scatters_section(comparison: Comparison) -> Section:
     """Both measures against zero-shot accuracy, with Pearson's r (003, Figs 4.2 and 4.5)."""
     drawn = []
-    for name, points in found.points.items():
-        told = found.correlations.get(name)
-        beside = f": r = {told[0]:.2f}, p = {number(told[1])}" if told else ""
+    for name, points in comparison.points.items():
+        correlation = comparison.correlations.get(name)
+        beside = f": r = {correlation[0]:.2f}, p = {number(correlation[1])}" if correlation else ""
         title = f"{SCORES[name].label}{beside}"
         drawn.append(scatter(title, points, "zero-shot accuracy, %"))
-    note = "" if found.correlations else "A correlation needs three encoders or more."
+    note = "" if comparison.correlations else "A correlation needs three encoders or more."
     body = "".join(drawn) or f'<p class="empty">{escape("Nothing to set against it.")}</p>'
     return Section("Against zero-shot accuracy", f'<div class="plots">{body}</div>', note)

@@ -39,9 +39,9 @@ def diagnose(*encoder_and_data: Any, **how: Any) -> DiagnosisReport:
     return DiagnosisReport(**vars(diagnosing.diagnose(*encoder_and_data, **how)))
 
 
-def write_compared(found: Comparison, folder: Path | str) -> None:
+def write_compared(comparison: Comparison, folder: Path | str) -> None:
     """Write comparison.json and comparison.html."""
     folder = Path(folder)
     with writing(folder, wait=True):
-        files.write_json(folder / "comparison.json", found.to_json())
-        write_comparison(folder / "comparison.html", found)
+        files.write_json(folder / "comparison.json", comparison.to_json())
+        write_comparison(folder / "comparison.html", comparison)

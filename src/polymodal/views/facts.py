@@ -11,10 +11,10 @@ Facts = Mapping[str, Any] | Iterable[tuple[str, Any]]
 
 def facts_section(pairs: Facts, *, heading: str = "How it was made", note: str = "") -> Section:
     """What must be known to make the figures again: command, hardware, versions, protocol."""
-    return Section(heading, listed(pairs, "facts"), note)
+    return Section(heading, fact_list(pairs, "facts"), note)
 
 
-def listed(pairs: Facts, kind: str = "") -> str:
+def fact_list(pairs: Facts, kind: str = "") -> str:
     """Names and values as a list; a value that has names of its own is a list inside it."""
     items = pairs.items() if isinstance(pairs, Mapping) else pairs
     rows = [
@@ -28,7 +28,7 @@ def listed(pairs: Facts, kind: str = "") -> str:
 def value_of(value: Any) -> str:
     """One value: names and values again, several in a row, or text."""
     if isinstance(value, Mapping):
-        return listed(value)
+        return fact_list(value)
     if isinstance(value, list | tuple):
         return escape(", ".join(str(part) for part in value))
     return escape("–" if value is None else value)

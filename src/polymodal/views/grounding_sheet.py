@@ -1,6 +1,5 @@
 """Captions grounded in pictures: a box in the colour of each phrase, as a PNG and as a page."""
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from polymodal.systems.grounding.grounded import Grounded, GroundedPhrase
 from polymodal.views.lettering import FAINT, INK, PAPER, font, wrap
 from polymodal.views.markup import escape, number, picture
 from polymodal.views.page import Section, write_report
-from polymodal.views.picture_sheet import stacked
+from polymodal.views.picture_sheet import sheet_of, stacked
 
 Colour = tuple[int, int, int]
 
@@ -48,12 +47,7 @@ class GroundedPicture:
 def grounding_sheet(shown: Sequence[GroundedPicture]) -> bytes:
     """A PNG: each picture with its boxes, and its phrases beneath."""
     parts = [stacked([boxed(one), legend(one.answer)], gap=GAP) for one in shown]
-    whole = stacked(parts, gap=2 * MARGIN)
-    sheet = Image.new("RGB", (whole.width + 2 * MARGIN, whole.height + 2 * MARGIN), PAPER)
-    sheet.paste(whole, (MARGIN, MARGIN))
-    content = io.BytesIO()
-    sheet.save(content, "PNG")
-    return content.getvalue()
+    return sheet_of(parts, gap=2 * MARGIN, margin=MARGIN)
 
 
 def colour_of(place: int) -> Colour:
@@ -83,8 +77,8 @@ def boxed(shown: GroundedPicture) -> Image.Image:
 def legend(answer: Grounded) -> Image.Image:
     """The caption, and a line a phrase: its number and colour, its text, and how much it attends."""
     caption = wrap(answer.caption, WIDTH, LETTERS)
-    found = Image.new("RGB", (WIDTH, LEAD * (len(caption) + len(answer)) + 6), PAPER)
-    pen = ImageDraw.Draw(found)
+    image = Image.new("RGB", (WIDTH, LEAD * (len(caption) + len(answer)) + 6), PAPER)
+    pen = ImageDraw.Draw(image)
     for line, text in enumerate(caption):
         pen.text((0, LEAD * line), text, fill=INK, font=font(LETTERS))
     for place, phrase in enumerate(answer):
@@ -93,11 +87,11 @@ def legend(answer: Grounded) -> Image.Image:
         white, letters = (255, 255, 255), font(LETTERS)
         pen.text((8, top + 10), str(place + 1), fill=white, font=font(13), anchor="mm")
         pen.text((26, top), phrase.text, fill=INK, font=letters)
-        pen.text((WIDTH, top), told(phrase), fill=FAINT, font=letters, anchor="ra")
-    return found
+        pen.text((WIDTH, top), attention_words(phrase), fill=FAINT, font=letters, anchor="ra")
+    return image
 
 
-def told(phrase: GroundedPhrase) -> str:
+def attention_words(phrase: GroundedPhrase) -> str:
     """How much a phrase attends to its box, and how spread its attention is."""
     return f"attention {phrase.attention[0]:.2f}, entropy {phrase.entropy:.1f}"
 
@@ -109,7 +103,7 @@ def write_grounding_page(
     sections = [
         Section(
             one.name or one.answer.caption,
-            f'<div class="scenes"><article class="scene">{drawn(one)}</article></div>'
+            f'<div class="scenes"><article class="scene">{grounded_markup(one)}</article></div>'
             f"{attention_table(one.answer)}",
             note=f"Attention is shared among {one.answer.regions} regions.",
         )
@@ -118,7 +112,7 @@ def write_grounding_page(
     write_report(path, title, lead, sections)
 
 
-def drawn(shown: GroundedPicture) -> str:
+def grounded_markup(shown: GroundedPicture) -> str:
     """The picture with its boxes and the caption beneath."""
     whole = stacked([boxed(shown), legend(shown.answer)], gap=GAP)
     return picture(np.asarray(whole), shown.answer.caption)

@@ -1,4 +1,8 @@
-"""Line plots as SVG of our own: crisp at any size, in the colours of the page, light or dark."""
+"""Line plots as SVG of our own: crisp at any size, in the colours and letters of the page, light or dark.
+
+matplotlib's SVG fixes both, repeats its ids from plot to plot, and refers to addresses, which a page of
+ours never does.
+"""
 
 import math
 from collections.abc import Sequence

@@ -42,16 +42,16 @@ def number(value: float) -> str:
 
 def data_uri(image: UInt8[np.ndarray, "h w 3"], pixels: int | None = None) -> str:
     """An image as a data URI, its longer side made `pixels` long if it is longer."""
-    found = Image.fromarray(image)
+    small = Image.fromarray(image)
     if pixels is not None:
-        found.thumbnail((pixels, pixels), Image.Resampling.LANCZOS)
+        small.thumbnail((pixels, pixels), Image.Resampling.LANCZOS)
     content = io.BytesIO()
-    if max(found.size) <= CRISP:
+    if max(small.size) <= CRISP:
         kind = "png"
-        found.save(content, "PNG", optimize=True)
+        small.save(content, "PNG", optimize=True)
     else:
         kind = "jpeg"
-        found.save(content, "JPEG", quality=QUALITY, subsampling=0, optimize=True)
+        small.save(content, "JPEG", quality=QUALITY, subsampling=0, optimize=True)
     return f"data:image/{kind};base64,{base64.b64encode(content.getvalue()).decode()}"
 
 

@@ -29,7 +29,7 @@ def article(example: NegativeExample) -> str:
     parts = map(escape, (example.text[:start], example.text[start:end], example.text[end:]))
     caption = '{}<mark class="c-cyan">{}</mark>{}'.format(*parts)
     words = "".join(
-        f"<div><dt>{name}</dt><dd>{listed(chosen) or '–'}</dd></div>"
+        f"<div><dt>{name}</dt><dd>{word_list(chosen) or '–'}</dd></div>"
         for name, chosen in (
             ("kept", [one for one in example.substitutes if one.kept]),
             ("rejected", [one for one in example.substitutes if not one.kept]),
@@ -42,7 +42,7 @@ def article(example: NegativeExample) -> str:
     )
 
 
-def listed(substitutes: Sequence[Substitute]) -> str:
+def word_list(substitutes: Sequence[Substitute]) -> str:
     """Words with their p/q."""
     return ", ".join(
         f"<b>{escape(one.word)}</b>&nbsp;<small>{number(ratio(one))}</small>" for one in substitutes

@@ -35,7 +35,9 @@ def page(title: str, lead: str, sections: Sequence[Section]) -> str:
         f'<li><a href="#{anchor}">{escape(section.heading)}</a></li>'
         for anchor, section in zip(anchors, sections, strict=True)
     ]
-    parts = [show(section, anchor) for anchor, section in zip(anchors, sections, strict=True)]
+    parts = [
+        section_markup(section, anchor) for anchor, section in zip(anchors, sections, strict=True)
+    ]
     contents = f'<nav aria-label="Contents"><ul>{"".join(links)}</ul></nav>' if parts else ""
     return f"""<!doctype html>
 <html lang="en">
@@ -62,7 +64,7 @@ def page(title: str, lead: str, sections: Sequence[Section]) -> str:
 """
 
 
-def show(section: Section, anchor: str) -> str:
+def section_markup(section: Section, anchor: str) -> str:
     """A section under its heading."""
     note = f'<p class="note">{escape(section.note)}</p>\n' if section.note else ""
     return (
@@ -77,11 +79,11 @@ def name_anchors(headings: Sequence[str]) -> list[str]:
     >>> name_anchors(["What it finds", "What it finds", "?"])
     ['what-it-finds', 'what-it-finds-2', 'section']
     """
-    found: list[str] = []
+    anchors: list[str] = []
     for heading in headings:
         stem = re.sub("[^a-z0-9]+", "-", heading.lower()).strip("-") or "section"
         name, again = stem, 2
-        while name in found:
+        while name in anchors:
             name, again = f"{stem}-{again}", again + 1
-        found.append(name)
-    return found
+        anchors.append(name)
+    return anchors

@@ -39,9 +39,14 @@ def sheet(rows: Sequence[Row], foot: str = "") -> bytes:
     blocks = [block(row, width, columns) for row in rows]
     if foot:
         blocks.append(lines(foot, width, SMALL, FAINT))
-    found = ImageOps.expand(stacked(blocks, gap=MARGIN), MARGIN, PAPER)
+    return sheet_of(blocks, gap=MARGIN, margin=MARGIN)
+
+
+def sheet_of(parts: Sequence[Image.Image], *, gap: int, margin: int) -> bytes:
+    """A PNG of some parts, one below the other, with a margin about them."""
     content = io.BytesIO()
-    found.save(content, "PNG", optimize=True)
+    page = ImageOps.expand(stacked(parts, gap), margin, PAPER)
+    page.save(content, "PNG", optimize=True)
     return content.getvalue()
 
 
@@ -63,30 +68,30 @@ def block(row: Row, width: int, columns: int) -> Image.Image:
 def stacked(parts: Sequence[Image.Image], gap: int) -> Image.Image:
     """Images one below the other."""
     height = sum(part.height for part in parts) + gap * (len(parts) - 1)
-    found = Image.new("RGB", (max(part.width for part in parts), height), PAPER)
+    image = Image.new("RGB", (max(part.width for part in parts), height), PAPER)
     top = 0
     for part in parts:
-        found.paste(part, (0, top))
+        image.paste(part, (0, top))
         top += part.height + gap
-    return found
+    return image
 
 
 def beside(parts: Sequence[Image.Image], width: int, step: int = TILE + GAP) -> Image.Image:
     """Tiles one beside the other, from each one's left to the next one's."""
-    found = Image.new("RGB", (width, max(part.height for part in parts)), PAPER)
+    image = Image.new("RGB", (width, max(part.height for part in parts)), PAPER)
     for place, part in enumerate(parts):
-        found.paste(part, (place * step, 0))
-    return found
+        image.paste(part, (place * step, 0))
+    return image
 
 
 def lines(text: str, width: int, size: int, colour: tuple[int, int, int]) -> Image.Image:
     """A text within a width."""
     wrapped, lead = wrap(text, width, size), round(1.35 * size)
-    found = Image.new("RGB", (width, lead * len(wrapped) or 1), PAPER)
-    pen = ImageDraw.Draw(found)
+    image = Image.new("RGB", (width, lead * len(wrapped) or 1), PAPER)
+    pen = ImageDraw.Draw(image)
     for place, line in enumerate(wrapped):
         pen.text((0, lead * place), line, fill=colour, font=font(size))
-    return found
+    return image
 
 
 def tile(image: np.ndarray) -> Image.Image:

@@ -32,16 +32,16 @@ class QueryResult:
 
 
 def queries_section(
-    found: Sequence[QueryResult],
+    results: Sequence[QueryResult],
     *,
     pixels: int = 160,
     heading: str = "What it finds",
     note: str = "",
 ) -> Section:
     """Each query with its images in order, their scores, and a mark on those known right or wrong."""
-    if not found:
+    if not results:
         return Section(heading, '<p class="empty">Nothing was asked.</p>', note)
-    return Section(heading, "\n".join(_query(result, pixels) for result in found), note)
+    return Section(heading, "\n".join(_query(result, pixels) for result in results), note)
 
 
 def _query(result: QueryResult, pixels: int) -> str:
@@ -80,8 +80,8 @@ def _hit(place: int, hit: Hit, pixels: int) -> str:
     kind = {True: "right", False: "wrong", None: "unjudged"}[hit.right]
     mark = {True: "✓ fits", False: "✗ does not fit", None: ""}[hit.right]
     badge = f'<span class="mark">{mark}</span>' if mark else ""
-    told = "" if hit.entropy is None else f"<span>entropy {hit.entropy:z.1f}</span>"
+    entropy = "" if hit.entropy is None else f"<span>entropy {hit.entropy:z.1f}</span>"
     return (
         f'<li class="hit {kind}"><figure>{image}<figcaption><span class="score">{hit.score:z.3f}</span>'
-        f"{told}{badge}</figcaption></figure></li>"
+        f"{entropy}{badge}</figcaption></figure></li>"
     )

@@ -49,11 +49,11 @@ def _scene(record: Record, pixels: int) -> str:
 
 def overlay(regions: Sequence[Region], width: int, height: int) -> str:
     """The boxes of some regions, in the pixels of their image; the browser scales both alike."""
-    found = [(k, region, region.box) for k, region in enumerate(regions) if region.box]
-    largest = sorted(found, key=lambda one: -_area(one[2]))  # small ones above, to be pointed at
+    boxed = [(k, region, region.box) for k, region in enumerate(regions) if region.box]
+    largest = sorted(boxed, key=lambda one: -_area(one[2]))  # small ones above, to be pointed at
     boxes = "".join(_box(k, region, box) for k, region, box in largest)
-    corners = place_tags([box for _, _, box in found], width, height)
-    tags = "".join(_tag(k, region, tag) for (k, region, _), tag in zip(found, corners, strict=True))
+    corners = place_tags([box for _, _, box in boxed], width, height)
+    tags = "".join(_tag(k, region, tag) for (k, region, _), tag in zip(boxed, corners, strict=True))
     return (
         f'<svg class="boxes" viewBox="0 0 {width} {height}" aria-hidden="true">{boxes}{tags}</svg>'
     )
@@ -66,7 +66,7 @@ def place_tags(boxes: Sequence[Box], width: int, height: int) -> list[Box]:
     [(40, 34.5, 45.0, 40.0), (75.0, 34.5, 80.0, 40.0)]
     """
     wide, high = width / 20, width / 20 * 1.1
-    found: list[Box] = []
+    tags: list[Box] = []
     for x0, y0, x1, y1 in boxes:
         corners = [
             (x, y, x + wide, y + high)
@@ -76,9 +76,9 @@ def place_tags(boxes: Sequence[Box], width: int, height: int) -> list[Box]:
         inside = [
             c for c in corners if c[1] >= 0 and c[3] <= height and c[0] >= 0 and c[2] <= width
         ]
-        clear = [c for c in inside if not any(_meet(c, other) for other in found)]
-        found.append((clear or inside or corners)[0])
-    return found
+        clear = [c for c in inside if not any(_meet(c, other) for other in tags)]
+        tags.append((clear or inside or corners)[0])
+    return tags
 
 
 def _meet(a: Box, b: Box) -> bool:

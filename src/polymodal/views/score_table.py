@@ -21,7 +21,7 @@ class Metric:
 
 def _retrieval() -> dict[str, Metric]:
     """The scores of image–caption retrieval, over a whole split and in folds."""
-    found = {}
+    metrics = {}
     for way, group, query, answer in (
         ("t2i", "Text → image", "captions", "their image"),
         ("i2t", "Image → text", "images", "one of their captions"),
@@ -29,23 +29,25 @@ def _retrieval() -> dict[str, Metric]:
         for k in (1, 5, 10):
             place = "first" if k == 1 else f"among the first {k}"
             meaning = f"% of {query} for which {answer} comes {place}."
-            found[f"{way}_r{k}"] = Metric(label=f"R@{k}", meaning=meaning, group=group)
+            metrics[f"{way}_r{k}"] = Metric(label=f"R@{k}", meaning=meaning, group=group)
         meaning = f"For half of the {query}, {answer} comes at this place or before."
-        found[f"{way}_median"] = Metric(
+        metrics[f"{way}_median"] = Metric(
             label="Median rank", meaning=meaning, group=group, rising=False
         )
         meaning = f"The place of {answer}, on average; 1 is best."
-        found[f"{way}_mean"] = Metric(label="Mean rank", meaning=meaning, group=group, rising=False)
+        metrics[f"{way}_mean"] = Metric(
+            label="Mean rank", meaning=meaning, group=group, rising=False
+        )
         meaning = "mAP@R in %: whether all right answers come first, and in which order."
-        found[f"{way}_map_at_r"] = Metric(label="mAP@R", meaning=meaning, group=group)
+        metrics[f"{way}_map_at_r"] = Metric(label="mAP@R", meaning=meaning, group=group)
     meaning = "The six recalls added up; 600 is perfect."
-    found["rsum"] = Metric(label="rsum", meaning=meaning, group="Both ways")
+    metrics["rsum"] = Metric(label="rsum", meaning=meaning, group="Both ways")
     for query, way in (("caption", "t2i"), ("image", "i2t")):
-        group = found[f"{way}_r1"].group
+        group = metrics[f"{way}_r1"].group
         meaning = f"How well the entropy of {query}s tells wrong first answers; 0.5 tells nothing."
-        found[f"{query}_error_auroc"] = Metric(label="AUROC", meaning=meaning, group=group)
+        metrics[f"{query}_error_auroc"] = Metric(label="AUROC", meaning=meaning, group=group)
         meaning = f"How far the chances that a search of {query}s claims are from what is observed."
-        found[f"{way}_ece"] = Metric(
+        metrics[f"{way}_ece"] = Metric(
             label="Calibration error", meaning=meaning, group=group, rising=False
         )
     folds = {
@@ -55,9 +57,9 @@ def _retrieval() -> dict[str, Metric]:
             group=f"{metric.group}, mean over folds",
             rising=metric.rising,
         )
-        for name, metric in found.items()
+        for name, metric in metrics.items()
     }
-    return found | folds
+    return metrics | folds
 
 
 RETRIEVAL: Mapping[str, Metric] = _retrieval()
@@ -72,7 +74,7 @@ def metric_section(
     note: str = "",
 ) -> Section:
     """Metrics down, splits across; `chance` is what guessing gives on splits of this size."""
-    names = {name for found in scores.values() for name in found}
+    names = {name for metrics in scores.values() for name in metrics}
     if not names:
         return Section(heading, '<p class="empty">Nothing was scored.</p>', note)
     chance = chance or {}
@@ -112,8 +114,8 @@ def _row(
     """One metric over all splits."""
     guess = chance.get(name, math.nan)
     cells = []
-    for found in scores.values():
-        value = found.get(name, math.nan)
+    for metrics in scores.values():
+        value = metrics.get(name, math.nan)
         beside = against(value, guess, metric.rising)
         small = f"<small>{beside}</small>" if beside else ""
         cells.append(f"<td><strong>{number(value)}</strong>{small}</td>")

@@ -40,16 +40,18 @@ def uncertainty_section(
         x_label="% of queries kept",
     )
     order = entropy.argsort().tolist()
-    sides = listed("Surest", order[:SHOWN], texts, entropy) + listed(
+    sides = query_list("Surest", order[:SHOWN], texts, entropy) + query_list(
         "Least sure", order[::-1][:SHOWN], texts, entropy
     )
-    return Section(heading, f'<p>{told(auroc)}</p><div class="plots">{drawn}</div>{sides}', note)
+    return Section(
+        heading, f'<p>{auroc_sentence(auroc)}</p><div class="plots">{drawn}</div>{sides}', note
+    )
 
 
-def told(auroc: float | None) -> str:
+def auroc_sentence(auroc: float | None) -> str:
     """What an AUROC means, in a sentence.
 
-    >>> told(0.62)
+    >>> auroc_sentence(0.62)
     'Of a query that fails and one that succeeds, the first has more entropy in 62 % of the cases.'
     """
     if auroc is None:
@@ -74,7 +76,7 @@ def risk(failed: Int[Tensor, " q"]) -> float:
     return 100 * failed.double().mean().item()
 
 
-def listed(
+def query_list(
     title: str, places: Sequence[int], texts: Sequence[str], entropy: Float[Tensor, " q"]
 ) -> str:
     """Some queries and their entropies."""

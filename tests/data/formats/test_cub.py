@@ -10,7 +10,7 @@ from PIL import Image
 from polymodal.base.errors import PolymodalError
 from polymodal.data.folder import open_folder
 from polymodal.data.formats import cub_captions as cub
-from polymodal.data.image_texts import Sayings, words_of
+from polymodal.data.image_texts import ImageTexts, words_of
 
 CUB = Path(__file__).parents[4] / "shared" / "data" / "cub-128.zip"
 
@@ -190,7 +190,7 @@ def test_all_of_cub() -> None:
     train = splits["train"]
     words = words_of(train)
     assert (len(words), words.length) == (183, 9)
-    assert Sayings(splits["test"], words).texts.shape == (5794, 1, 9)
+    assert ImageTexts(splits["test"], words).texts.shape == (5794, 1, 9)
     assert len({train.captions(i) for i in range(len(train))}) == 196  # of 200 classes
     place = next(i for i, item in enumerate(train.items) if "Laysan_Albatross" in item.name)
     assert "bill_hooked_seabird" in train.captions(place)[0].text

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from polymodal.base.locks import updating
-from polymodal.studies.reproduction.measuring import MeasuredRow
 from polymodal.studies.reproduction.result_table import ResultTable
-from polymodal.studies.result_files import Results, Row, read, write
+from polymodal.studies.reproduction.row_measuring import MeasuredRow
+from polymodal.studies.result_files import Results, Row, read_results, write
 from polymodal.studies.study import study_named
 from toys import python
 
@@ -20,7 +20,7 @@ def measured(name: str, seed: int = 0) -> MeasuredRow:
 
 def table(path: Path, *, partial: bool) -> ResultTable:
     """The table of a command that begins now."""
-    earlier = read(path) if path.exists() else None
+    earlier = read_results(path) if path.exists() else None
     order = ["hardest", "sum", "semi-hard"]
     return ResultTable(
         name=STUDY,
@@ -33,7 +33,7 @@ def table(path: Path, *, partial: bool) -> ResultTable:
 
 
 def names(path: Path) -> list[tuple[str, int]]:
-    return [(row.name, row.seed) for row in read(path).rows]
+    return [(row.name, row.seed) for row in read_results(path).rows]
 
 
 def test_rows_of_two_commands_join_as_they_come(tmp_path: Path) -> None:

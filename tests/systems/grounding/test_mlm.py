@@ -67,7 +67,7 @@ def run(sentences, tmp_path_factory):
 
 
 def test_it_is_a_system_of_its_own():
-    assert systems.named("mlm") is mlm
+    assert systems.system_named("mlm") is mlm
     assert systems.summaries()["mlm"].startswith("A masked language model of captions")
 
 

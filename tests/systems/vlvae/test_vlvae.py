@@ -8,7 +8,7 @@ from polymodal.base.config import from_settings
 from polymodal.base.errors import PolymodalError
 from polymodal.data.fixed_words import Words
 from polymodal.data.folder import Folder, open_folder
-from polymodal.data.image_texts import SayingBatch
+from polymodal.data.image_texts import ImageTextBatch
 from polymodal.systems.vlvae.vlvae import Config, build, learn
 from vlvaes import TINY, stirred, tiny
 
@@ -18,7 +18,7 @@ def splits(squares) -> Folder:
     return open_folder(squares, size=16, progress=False)
 
 
-def descend(system, batch: SayingBatch, steps: int) -> list[float]:
+def descend(system, batch: ImageTextBatch, steps: int) -> list[float]:
     """The loss of each step of a training on one batch: Adam with the system's own rates."""
     system.clock.last = steps
     how = system.configure_optimizers()
@@ -50,7 +50,7 @@ def test_it_overfits_one_batch(squares):
     system = tiny(train, **WIDE)
     white = system.examples(train).batch(np.arange(3, 16, 4))  # at each of four places
     texts = white.texts[:, :1]  # the captions that name the place
-    thrice = SayingBatch(white.images.repeat(3, 1, 1, 1), texts.repeat(3, 1, 1))
+    thrice = ImageTextBatch(white.images.repeat(3, 1, 1, 1), texts.repeat(3, 1, 1))
     losses = descend(system, thrice, 300)
     assert losses[0] > 1000
     assert losses[209] < 0

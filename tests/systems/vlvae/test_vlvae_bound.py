@@ -8,7 +8,7 @@ import torch
 from torch.distributions import Beta, Categorical, Normal, kl_divergence
 
 from polymodal.data.folder import open_folder
-from polymodal.data.image_texts import SayingBatch
+from polymodal.data.image_texts import ImageTextBatch
 from polymodal.systems.vlvae.vlvae_module import VLVAE
 from vlvaes import stirred, tiny
 
@@ -21,21 +21,21 @@ def train(squares):
     return open_folder(squares, size=16, progress=False)["train"]
 
 
-def ready(train, step: int = 9, **changes) -> tuple[VLVAE, SayingBatch]:
+def ready(train, step: int = 9, **changes) -> tuple[VLVAE, ImageTextBatch]:
     """A model in evaluation mode, so that batch norm and dropout are the same for whoever asks."""
     system = stirred(tiny(train, **WARM | changes), 0.1)
     system.clock.step = step
     return system, system.examples(train).batch(np.arange(6))
 
 
-def loss_of(system: VLVAE, batch: SayingBatch) -> float:
+def loss_of(system: VLVAE, batch: ImageTextBatch) -> float:
     torch.manual_seed(5)
     system.kl_weight.fill_(system.scheduled_kl_weight())
     return system.joint_loss(batch).item()
 
 
 @torch.no_grad()
-def by_hand(system: VLVAE, batch: SayingBatch):
+def by_hand(system: VLVAE, batch: ImageTextBatch):
     """q(z|x), the draws of z, the texts, log p(x|z) and log p(y|z), from what the networks say."""
     torch.manual_seed(5)
     texts, model = system.one_text(batch.texts), system.model

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from polymodal.data.folder import open_folder
-from polymodal.data.image_texts import SayingBatch
+from polymodal.data.image_texts import ImageTextBatch
 from polymodal.maths.likelihoods import Gaussian
 from polymodal.metrics.bounds import importance_bound, lower_bound
 from polymodal.systems.vlvae.densities import text_bound
@@ -39,10 +39,10 @@ def system(val) -> VLVAE:
 
 
 @pytest.fixture(scope="module")
-def batch(system, val) -> SayingBatch:
+def batch(system, val) -> ImageTextBatch:
     """Three images, with one text each."""
     found = system.examples(val).batch(np.array([0, 5, 10]))
-    return SayingBatch(found.images, found.texts[:, :1])
+    return ImageTextBatch(found.images, found.texts[:, :1])
 
 
 @dataclasses.dataclass
@@ -119,7 +119,7 @@ BOUNDS = {
 @pytest.fixture(scope="module")
 def scores(system, batch) -> dict[str, float]:
     """Of each image three hundred times, so that chance has little left to say."""
-    often = SayingBatch(batch.images.repeat(300, 1, 1, 1), batch.texts.repeat(300, 1, 1))
+    often = ImageTextBatch(batch.images.repeat(300, 1, 1, 1), batch.texts.repeat(300, 1, 1))
     return scores_of(system, [often], samples=8)
 
 

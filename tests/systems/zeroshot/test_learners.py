@@ -143,7 +143,7 @@ def test_the_rate_stays_or_falls(decay):
 )
 def test_settings_that_cannot_be(name, setting, message):
     with pytest.raises(PolymodalError, match=message):
-        systems.named(name).Config(**setting)
+        systems.system_named(name).Config(**setting)
 
 
 def test_data_without_classes_are_refused(squares):

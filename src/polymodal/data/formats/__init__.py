@@ -38,9 +38,9 @@ FORMATS = (
 
 def read_entries(source: Source) -> Iterator[Entry | Flaw]:
     """Find the caption file, or files, of a source and read every entry."""
-    found = {form: [n for p in form.patterns for n in source.glob(p)] for form in FORMATS}
-    found = {form: names for form, names in found.items() if names}
-    names = [name for several in found.values() for name in several]
+    files = {form: [n for p in form.patterns for n in source.glob(p)] for form in FORMATS}
+    files = {form: names for form, names in files.items() if names}
+    names = [name for several in files.values() for name in several]
     expected = (
         "captions.csv, captions.jsonl, captions_*.json (COCO), dataset_*.json (Karpathy), "
         "list_attr_celeba.txt (CelebA) or image_class_labels.txt (CUB)"
@@ -50,8 +50,8 @@ def read_entries(source: Source) -> Iterator[Entry | Flaw]:
             f"{source.path}: no captions found. Expected one of {expected} in it; "
             "the simplest is a captions.csv with the columns image,caption."
         )
-    form = next(iter(found))
-    if len(found) > 1 or (len(names) > 1 and not form.several):
+    form = next(iter(files))
+    if len(files) > 1 or (len(names) > 1 and not form.several):
         raise PolymodalError(
             f"{source.path}: expected one caption file, found {', '.join(names)}. "
             f"Keep one of {expected}; move the others away."

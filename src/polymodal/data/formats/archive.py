@@ -52,8 +52,8 @@ class Directory:
 
     def glob(self, pattern: str) -> list[str]:
         """The files whose names match, sorted."""
-        found = (p for p in self.path.glob(pattern) if p.is_file())
-        return sorted(p.relative_to(self.path).as_posix() for p in found)
+        paths = (p for p in self.path.glob(pattern) if p.is_file())
+        return sorted(p.relative_to(self.path).as_posix() for p in paths)
 
     def size(self, name: str) -> int | None:
         """Bytes of a file, or None where there is no such file."""
@@ -174,20 +174,22 @@ def read_text(source: Source, name: str) -> str:
         raise PolymodalError(
             f"{source.path / name}: could not be read ({error}). Copy the data again."
         ) from error
-    encoding = next((told for mark, told in MARKS.items() if content.startswith(mark)), "UTF-8")
+    encoding = next(
+        (described for mark, described in MARKS.items() if content.startswith(mark)), "UTF-8"
+    )
     try:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
         line = error.object[: error.start].decode(encoding, "ignore").count("\n") + 1
-        told, remedy = encoding.removesuffix("-sig"), "Save the file as UTF-8"
-        if told != "UTF-8":
-            told += ", though its first bytes say so"
+        described, remedy = encoding.removesuffix("-sig"), "Save the file as UTF-8"
+        if described != "UTF-8":
+            described += ", though its first bytes say so"
         elif b"\0" in content:
             remedy = f"Is it UTF-16 without a byte-order mark? {remedy}"
         else:
             remedy += f", for example: iconv -f latin1 -t utf-8 {Path(name).name}"
         raise PolymodalError(
-            f"{source.path / name}:{line}: not {told}: the byte {error.object[error.start]:#04x}. "
+            f"{source.path / name}:{line}: not {described}: the byte {error.object[error.start]:#04x}. "
             f"{remedy}."
         ) from error
 
@@ -206,9 +208,9 @@ def read_json(source: Source, name: str, *lists: str) -> dict[str, Any]:
         raise PolymodalError(f"{where}: broken JSON ({error}). Write the file again.") from error
     for key in lists:
         if not isinstance(value, dict) or not isinstance(value.get(key), list):
-            found = ", ".join(map(str, value)) if isinstance(value, dict) else type(value).__name__
+            shown = ", ".join(map(str, value)) if isinstance(value, dict) else type(value).__name__
             raise PolymodalError(
-                f"{where}: expected an object with a list {key!r}, found: {found or 'nothing'}. "
+                f"{where}: expected an object with a list {key!r}, found: {shown or 'nothing'}. "
                 "Is it a caption file of another format? Rename it if so."
             )
     result: dict[str, Any] = value

@@ -9,7 +9,7 @@ from polymodal.data.formats.archive import Source, read_json
 from polymodal.data.formats.entry import Entry, Flaw, lack
 
 
-class Told(NamedTuple):
+class JsonObject(NamedTuple):
     """An object of a file's lists, and its place."""
 
     where: str
@@ -26,7 +26,9 @@ def read(source: Source, name: str) -> Iterator[Entry | Flaw]:
         yield entry(name, image, captions[image.values["id"]])
 
 
-def entry(name: str, image: Told, captions: Sequence[Told], wordless: bool = False) -> Entry:
+def entry(
+    name: str, image: JsonObject, captions: Sequence[JsonObject], wordless: bool = False
+) -> Entry:
     """What the file of this name says of an image."""
     named = re.fullmatch(r"(?:captions|instances)_(.*?)(\d{4})?\.json", name.rpartition("/")[2])
     part, year = named.groups(default="") if named else ("", "")
@@ -44,28 +46,28 @@ def entry(name: str, image: Told, captions: Sequence[Told], wordless: bool = Fal
 
 def images_of(
     content: dict[str, Any], path: str, **more: type
-) -> Generator[Flaw, None, list[Told]]:
+) -> Generator[Flaw, None, list[JsonObject]]:
     """The images of a file, and a flaw for each that lacks a key."""
-    found = []
+    images = []
     for position, image in enumerate(content["images"]):
         where = f"{path}: images[{position}]"
         reason = lack(image, id=(int, str), file_name=str, **more)
         if reason is None:
-            found.append(Told(f"{where} (id {image['id']})", image))
+            images.append(JsonObject(f"{where} (id {image['id']})", image))
         else:
             yield Flaw("malformed entry", where, f"{reason} Mend the entry.")
-    return found
+    return images
 
 
 def annotations_of(
     content: dict[str, Any],
     path: str,
-    images: Iterable[Told],
+    images: Iterable[JsonObject],
     what: str,
     **kinds: type | tuple[type, ...],
-) -> Generator[Flaw, None, dict[int | str, list[Told]]]:
+) -> Generator[Flaw, None, dict[int | str, list[JsonObject]]]:
     """The annotations of each image, and a flaw for each that lacks a key or an image."""
-    found: dict[int | str, list[Told]] = defaultdict(list)
+    by_image: dict[int | str, list[JsonObject]] = defaultdict(list)
     known = {image.values["id"] for image in images}
     for position, annotation in enumerate(content["annotations"]):
         where = f"{path}: annotations[{position}]"
@@ -76,5 +78,5 @@ def annotations_of(
             reason = f"no image has the id {annotation['image_id']}"
             yield Flaw(f"{what} without image", where, f"{reason}. Add the image, or remove this.")
         else:
-            found[annotation["image_id"]].append(Told(where, annotation))
-    return found
+            by_image[annotation["image_id"]].append(JsonObject(where, annotation))
+    return by_image

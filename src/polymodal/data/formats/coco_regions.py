@@ -5,7 +5,7 @@ from typing import Any
 
 from polymodal.base.errors import PolymodalError
 from polymodal.data.formats.archive import Source, find, read_json
-from polymodal.data.formats.coco import Told, annotations_of, entry, images_of
+from polymodal.data.formats.coco import JsonObject, annotations_of, entry, images_of
 from polymodal.data.formats.entry import Flaw, lack
 from polymodal.data.formats.located import Located, clipped, wrong
 from polymodal.data.records import Caption, Region
@@ -38,7 +38,7 @@ def _file(source: Source, name: str) -> Iterator[Located | Flaw]:
     content = read_json(source, name, "images", "annotations", "categories")
     images = yield from images_of(content, path, width=int, height=int)
     boxes = yield from annotations_of(content, path, images, "box", category_id=int, bbox=list)
-    captions: dict[int | str, list[Told]] = {}
+    captions: dict[int | str, list[JsonObject]] = {}
     beside = find(source, name.replace(INSTANCES, "captions_"))
     if beside is not None:
         said = read_json(source, beside, "annotations")
@@ -58,21 +58,21 @@ def _file(source: Source, name: str) -> Iterator[Located | Flaw]:
                 regions.append(region)
             else:
                 yield Flaw(region[0], box.where, region[1])
-        own = entry(name, image, captions.get(image.values["id"], ()), wordless=True)
-        yield Located(own, tuple(map(Caption, own.captions)), tuple(regions), width, height)
+        item = entry(name, image, captions.get(image.values["id"], ()), wordless=True)
+        yield Located(item, tuple(map(Caption, item.captions)), tuple(regions), width, height)
 
 
 def _labels(content: dict[str, Any], path: str) -> Generator[Flaw, None, dict[int, str]]:
     """The name of each category."""
-    found = {}
+    labels = {}
     for position, category in enumerate(content["categories"]):
         reason = lack(category, id=int, name=str)
         if reason is None:
-            found[category["id"]] = category["name"]
+            labels[category["id"]] = category["name"]
         else:
             where = f"{path}: categories[{position}]"
             yield Flaw("malformed entry", where, f"{reason} Mend the entry.")
-    return found
+    return labels
 
 
 def _region(

@@ -34,10 +34,10 @@ def read(source: Source, name: str) -> Iterator[Entry | Flaw]:
     yield from (*bad_images, *bad_labels, *bad_parts)
     tables = {IMAGES: images, LABELS: labels, PARTS: parts}
     for id in dict.fromkeys([*images, *labels, *parts]):
-        found = {file: table[id] for file, table in tables.items() if id in table}
-        where = next(iter(found.values())).where
-        if len(found) < len(tables):
-            absent = " and ".join(file for file in tables if file not in found)
+        files = {file: table[id] for file, table in tables.items() if id in table}
+        where = next(iter(files.values())).where
+        if len(files) < len(tables):
+            absent = " and ".join(file for file in tables if file not in files)
             reason = f"the image {id!r} has no line in {absent}. Add it, or remove this line."
             yield Flaw("missing line", where, reason)
         elif labels[id].value not in captions:
@@ -122,10 +122,10 @@ def _percentages(source: Source, name: str, columns: int) -> list[list[float]]:
 def file_of(source: Source, home: PurePosixPath, name: str, beside: bool = False) -> str:
     """A file of the dataset, or an error that says where it should be."""
     places = [str(home / name), *([name] if beside else [])]
-    found = find(source, *places)
-    if found is None:
+    path = find(source, *places)
+    if path is None:
         raise PolymodalError(
             f"{source.path}: CUB-200-2011 lacks {' or '.join(dict.fromkeys(places))}. "
             "Copy it from the dataset."
         )
-    return found
+    return path

@@ -137,7 +137,7 @@ def read_sentences(
     source: Source, name: str, chains: frozenset[int]
 ) -> Generator[Flaw, None, list[tuple[int, str, tuple[Mention, ...]]]]:
     """The captions of a photo: number, text and mentions of each that is sound."""
-    found: list[tuple[int, str, tuple[Mention, ...]]] = []
+    sentences: list[tuple[int, str, tuple[Mention, ...]]] = []
     path = source.path / name
     lines = read_text(source, name).split("\n")
     if not any(line.strip() for line in lines):
@@ -158,8 +158,8 @@ def read_sentences(
             reason = f"the annotations have no chain {unknown[0].chain}, of the phrase {phrase!r}"
             yield Flaw("unknown chain", f"{path}:{row}", f"{reason}. Mend its number.")
         else:
-            found.append((number, text, mentions))
-    return found
+            sentences.append((number, text, mentions))
+    return sentences
 
 
 def malformed(line: str) -> str | None:

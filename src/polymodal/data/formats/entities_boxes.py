@@ -61,16 +61,16 @@ def _box(node: Node, path: Path, width: int, height: int) -> Box | Flaw | None:
 
     The files count pixels from 1 and name the first and the last: xmin - 1 is where the first begins.
     """
-    found = node.all("bndbox")
-    if not found and "1" in (node.told("nobndbox"), node.told("scene")):
+    boxes = node.all("bndbox")
+    if not boxes and "1" in (node.told("nobndbox"), node.told("scene")):
         return None
-    edges = [box.told(edge) or "" for box in found for edge in EDGES]
+    edges = [box.told(edge) or "" for box in boxes for edge in EDGES]
     where = f"{path}:{node.line}"
     try:
         x0, y0, x1, y1 = map(float, edges)
     except ValueError:
-        told = " ".join(edge or "?" for edge in edges) or "neither"
-        reason = f"expected a <bndbox> of four numbers, or <nobndbox> or <scene> of 1, found {told}"
+        text = " ".join(edge or "?" for edge in edges) or "neither"
+        reason = f"expected a <bndbox> of four numbers, or <nobndbox> or <scene> of 1, found {text}"
         return Flaw("malformed object", where, f"{reason}. Mend the object.")
     box = (x0 - 1, y0 - 1, x1, y1)
     flaw = wrong(box, width, height)

@@ -36,7 +36,7 @@ class Listed(NamedTuple):
 
 def entities(source: Source) -> dict[str, Listed]:
     """The split of each photo by train.txt, val.txt and test.txt; its size by images.csv, if there."""
-    found: dict[str, Listed] = {}
+    listed: dict[str, Listed] = {}
     sizes = _table(source) if find(source, TABLE) else {}
     for split in ("train", "val", "test"):
         name = f"{split}.txt"
@@ -47,14 +47,14 @@ def entities(source: Source) -> dict[str, Listed]:
             )
         for row, line in enumerate(read_text(source, name).split("\n"), 1):
             id, where = line.strip(), f"{source.path / name}:{row}"
-            if id in found:
+            if id in listed:
                 raise PolymodalError(
-                    f"{where}: the photo {id} is already in {found[id].split} ({found[id].where}). "
+                    f"{where}: the photo {id} is already in {listed[id].split} ({listed[id].where}). "
                     "Keep one of the two."
                 )
             if id:
-                found[id] = Listed(split, where, sizes[id].size if id in sizes else None)
-    return found
+                listed[id] = Listed(split, where, sizes[id].size if id in sizes else None)
+    return listed
 
 
 def flickr8k(source: Source) -> dict[str, Listed]:
@@ -83,7 +83,7 @@ def _table(source: Source) -> dict[str, Listed]:
             f"{path}:1: expected the columns {', '.join(COLUMNS)}, found {', '.join(header) or 'none'}. "
             "Write such a first line."
         )
-    found: dict[str, Listed] = {}
+    listed: dict[str, Listed] = {}
     for row in rows:
         where = f"{path}:{rows.line_num}"
         cell = dict(zip(header, row, strict=False))
@@ -93,18 +93,18 @@ def _table(source: Source) -> dict[str, Listed]:
                 f"{where}: expected an id, train, dev or test, and the photo's width and height, "
                 f"found {','.join(row)!r}. Mend the line."
             )
-        if id in found:
+        if id in listed:
             raise PolymodalError(
-                f"{where}: the photo {id} stands already at {found[id].where}. Keep one of the two."
+                f"{where}: the photo {id} stands already at {listed[id].where}. Keep one of the two."
             )
         size = Size(int(width), int(height), where)
-        found[id] = Listed(FLICKR8K.get(split, ""), where, size)
-    return found
+        listed[id] = Listed(FLICKR8K.get(split, ""), where, size)
+    return listed
 
 
 def unrelated(source: Source) -> dict[str, list[int]]:
     """The captions of each photo, counted from 1, that are not about it; none where no file says."""
-    found: dict[str, list[int]] = {}
+    sentences: dict[str, list[int]] = {}
     lines = read_text(source, UNRELATED).split("\n") if find(source, UNRELATED) else []
     for row, line in enumerate(lines, 1):
         cells = line.split()
@@ -115,5 +115,5 @@ def unrelated(source: Source) -> dict[str, list[int]]:
                 f"{source.path / UNRELATED}:{row}: expected a photo and the number of a sentence, "
                 f"found {line.strip()!r}. Mend the line."
             )
-        found.setdefault(cells[0], []).append(int(cells[1]))
-    return found
+        sentences.setdefault(cells[0], []).append(int(cells[1]))
+    return sentences

@@ -51,8 +51,8 @@ def lack(value: object, **kinds: type | tuple[type, ...]) -> str | None:
             return f"the key {key!r} is missing; there are: {', '.join(value) or 'none'}."
         if not isinstance(value[key], kind):
             first = kind[0] if isinstance(kind, tuple) else kind
-            found = _called(type(value[key]))
-            return f"{key!r} should be {_called(first)}, but is {found}."
+            type_name = _called(type(value[key]))
+            return f"{key!r} should be {_called(first)}, but is {type_name}."
     return None
 
 

@@ -26,13 +26,13 @@ class Located:
 def wrong(box: Box, width: int, height: int) -> tuple[str, str] | None:
     """The kind of a box's flaw and the reason, None for a box of a picture this large."""
     x0, y0, x1, y1 = box
-    told = " ".join(f"{edge:g}" for edge in box)
+    edges = " ".join(f"{edge:g}" for edge in box)
     if not all(map(isfinite, box)) or x1 <= x0 or y1 <= y0:
-        return "inverted box", f"the box {told} ends before it begins. Mend it, or remove it."
+        return "inverted box", f"the box {edges} ends before it begins. Mend it, or remove it."
     inside = clipped(box, width, height)
     out = max(abs(a - b) for a, b in zip(inside, box, strict=True))
     if out > SLACK or inside[2] <= inside[0] or inside[3] <= inside[1]:
-        reason = f"the box {told} does not lie in the picture of {width}×{height} pixels"
+        reason = f"the box {edges} does not lie in the picture of {width}×{height} pixels"
         return "box outside the picture", f"{reason}. Mend it, or remove it."
     return None
 

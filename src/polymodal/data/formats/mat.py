@@ -30,18 +30,18 @@ def read_mat(source: Source, name: str, *needed: str) -> dict[str, np.ndarray]:
     try:
         with source.open(name) as file:
             _check_unpacked(file, path, needed)
-            found = loadmat(file, variable_names=needed)
+            arrays = loadmat(file, variable_names=needed)
     except (MatReadError, zlib.error, *_DAMAGE) as error:
         raise PolymodalError(
             f"{path}: this is not a whole MATLAB file of version 5 to 7 ({error}). Copy it again."
         ) from error
     for variable in needed:
-        if not isinstance(found.get(variable), np.ndarray):
+        if not isinstance(arrays.get(variable), np.ndarray):
             raise PolymodalError(
                 f"{path}: there is no array {variable!r} in it. Is it the file of this dataset? "
                 "Copy it again."
             )
-    return {variable: found[variable] for variable in needed}
+    return {variable: arrays[variable] for variable in needed}
 
 
 def _check_unpacked(file: BufferedIOBase, path: Path, needed: Collection[str]) -> None:

@@ -51,7 +51,7 @@ class Verified:
         try:
             with self.source.open(name) as file:
                 length = self.source.size(name) or 0
-                (image_files.verify if self.whole else image_files.check)(file, length)
+                (image_files.verify if self.whole else image_files.check_header)(file, length)
         except image_files.BadPictureError as error:
             return error.kind, str(error)
         except BadZipFile as error:

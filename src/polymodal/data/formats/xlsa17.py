@@ -47,14 +47,14 @@ class Benchmark:
     ) -> dict[str, Int64[np.ndarray, " m"]]:
         """The images of every split, counted from 0, of a dataset with these labels and classes."""
         places = {}
-        for split, found in self.locations.items():
-            wrong = found[(found < 1) | (found > len(labels))]
+        for split, locations in self.locations.items():
+            wrong = locations[(locations < 1) | (locations > len(labels))]
             if len(wrong):
                 raise PolymodalError(
                     f"{self.path}: {LOCATIONS[split]} has the location {wrong[0]}, but the dataset "
                     f"lists {len(labels)} images. Give the splits of this dataset."
                 )
-            places[split] = found - 1
+            places[split] = locations - 1
         self._check_apart(places, labels, classes)
         names = np.array(classes)[labels[places["trainval"]]]
         folds = {
@@ -102,13 +102,13 @@ def read_benchmark(folder: Path, fold: int = 1) -> Benchmark:
             f"{folder}: there is no {FILE}. Give with splits= the folder of xlsa17 that has it, "
             "such as xlsa17/CUB."
         )
-    found = read_mat(source, FILE, "allclasses_names", "att", *LOCATIONS.values())
-    classes = strings(found["allclasses_names"], f"{path}: allclasses_names")
+    arrays = read_mat(source, FILE, "allclasses_names", "att", *LOCATIONS.values())
+    classes = strings(arrays["allclasses_names"], f"{path}: allclasses_names")
     return Benchmark(
         source=source,
         classes=classes,
-        attributes=_attributes(found["att"], classes, path),
-        locations={split: whole(found[v], f"{path}: {v}") for split, v in LOCATIONS.items()},
+        attributes=_attributes(arrays["att"], classes, path),
+        locations={split: whole(arrays[v], f"{path}: {v}") for split, v in LOCATIONS.items()},
         folds=_folds(source, fold, classes),
     )
 

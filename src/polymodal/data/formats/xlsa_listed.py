@@ -53,9 +53,9 @@ def _images(benchmark: Benchmark) -> tuple[tuple[str, ...], Int64[np.ndarray, " 
             f"{path}: there is no such file. It lists the images in the order in which the splits "
             "count. Copy it from xlsa17."
         )
-    found = read_mat(benchmark.source, FILE, "image_files", "labels")
-    images = strings(found["image_files"], f"{path}: image_files")
-    labels = whole(found["labels"], f"{path}: labels")
+    arrays = read_mat(benchmark.source, FILE, "image_files", "labels")
+    images = strings(arrays["image_files"], f"{path}: image_files")
+    labels = whole(arrays["labels"], f"{path}: labels")
     if len(labels) != len(images):
         raise PolymodalError(
             f"{path}: expected a label an image, found {len(images)} image_files and {len(labels)} "
@@ -73,8 +73,8 @@ def _images(benchmark: Benchmark) -> tuple[tuple[str, ...], Int64[np.ndarray, " 
 
 def _tail(path: str, folder: str, where: str) -> str:
     """What follows the dataset's folder in the path of an image on another machine."""
-    _, found, tail = path.rpartition(f"/{folder}/")
-    if not found:
+    _, separator, tail = path.rpartition(f"/{folder}/")
+    if not separator:
         raise PolymodalError(
             f"{where}: expected a path with /{folder}/ in it, found {path!r}. Copy the file again."
         )

@@ -41,7 +41,7 @@ def kind_of(embeddings: Any) -> str:
     return "point" if isinstance(embeddings, Tensor) else type(embeddings).__name__
 
 
-def check(measure: Named, **given: Any) -> None:
+def check_kind(measure: Named, **given: Any) -> None:
     """Refuse embeddings of the wrong kind or width, by the measure's name; one side may come alone."""
     kinds = {side: kind_of(given[side]) for side in measure.order if side in given}
     places = [measure.order.index(side) for side in kinds]

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from polymodal.base.errors import unknown
 from polymodal.maths.diagonal_gaussian import DiagonalGaussian
-from polymodal.maths.similarity.kinds import Embeddings, Kind, check, full
+from polymodal.maths.similarity.kinds import Embeddings, Kind, check_kind, full
 
 Measure = Callable[[Any, Any], Tensor]
 """Any function of m images and n captions that gives their m×n scores."""
@@ -60,12 +60,12 @@ class Lifting:
     order: tuple[str, str] = ("images", "captions")
 
     def __call__(self, images: Any, captions: Any) -> Float[Tensor, "m n"]:
-        check(self, **dict(zip(self.order, (images, captions), strict=True)))
+        check_kind(self, **dict(zip(self.order, (images, captions), strict=True)))
         return self.hold(images)(captions)
 
     def hold(self, images: Any) -> "Held":
         """Lift the images once, to score any number of captions against them."""
-        check(self, **{self.order[0]: images})
+        check_kind(self, **{self.order[0]: images})
         with exact(images):
             frame = centre(images)
             return Held(self, images, frame, self.image(full(images), frame))
@@ -86,7 +86,7 @@ class Lifting:
         if f"{side}s" not in self.order:
             raise unknown("side", side, (name.removesuffix("s") for name in self.order))
         place = self.order.index(f"{side}s")
-        check(self, **{self.order[place]: embeddings})
+        check_kind(self, **{self.order[place]: embeddings})
         frame = origin(embeddings) if frame is None else frame
         with exact(embeddings):
             if self.euclidean:
@@ -94,9 +94,9 @@ class Lifting:
             terms = (self.caption if place else self.image)(full(embeddings), frame)
             return tuple(widened(term, place) for term in terms)
 
-    def read(self, *found: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    def read(self, *products: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
         """Scores of what an index found: an inner product for each lift, or squared L2 distances."""
-        best = reduce(torch.maximum, found)  # of several there are only inner products
+        best = reduce(torch.maximum, products)  # of several there are only inner products
         return self.settle(-0.5 * best if self.euclidean else best.clone())
 
 
@@ -122,7 +122,7 @@ class Held:
 
     def lift(self, captions: Any) -> tuple[Lifted, ...]:
         order = self.measure.order
-        check(self.measure, **{order[0]: self.images, order[1]: captions})
+        check_kind(self.measure, **{order[0]: self.images, order[1]: captions})
         with exact(captions):
             return self.measure.caption(full(captions), self.frame)
 

@@ -90,8 +90,8 @@ def second(gaussians: DiagonalGaussian, frame: DiagonalGaussian) -> tuple[Lifted
     y, log_var = seen_from(gaussians, frame)
     precision = torch.expm1(-log_var)
     pull = torch.addcmul(y, precision, y)
-    own = -0.5 * (precision + log_var + pull * y).sum(1)
-    return (Lifted(torch.cat([precision, pull], 1), own),)
+    constant = -0.5 * (precision + log_var + pull * y).sum(1)
+    return (Lifted(torch.cat([precision, pull], 1), constant),)
 
 
 def first_and_second(gaussians: DiagonalGaussian, frame: DiagonalGaussian) -> tuple[Lifted, ...]:

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from polymodal.maths.diagonal_gaussian import DiagonalGaussian
-from polymodal.maths.similarity.kinds import GAUSSIANS, Kind, check, full
+from polymodal.maths.similarity.kinds import GAUSSIANS, Kind, check_kind, full
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Bhattacharyya:
     order: tuple[str, str] = ("images", "captions")
 
     def __call__(self, images: Any, captions: Any) -> Float[Tensor, "m n"]:
-        check(self, images=images, captions=captions)
+        check_kind(self, images=images, captions=captions)
         with torch.autocast(images.device.type, enabled=False):
             x, y = full(images), full(captions)
             rows, columns = self.block(len(x), x)

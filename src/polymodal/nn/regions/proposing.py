@@ -14,9 +14,9 @@ from polymodal.base.errors import PolymodalError
 from polymodal.base.hardware import usable
 from polymodal.base.progress import progress_bar
 from polymodal.data.batch_order import ahead
+from polymodal.data.encoder_vectors import as_kept, kept_type
 from polymodal.data.proposals import RegionFeatures, joined, region_moments
 from polymodal.data.records import Dataset, Images
-from polymodal.data.vectors import as_kept, kept_type
 from polymodal.nn.regions.finding import Found, Look
 from polymodal.nn.regions.opening import open_encoder, open_finder
 

@@ -32,10 +32,10 @@ class Rows:
         return [
             {
                 "id": id,
-                "metadata": {key: str(value) for key, value in own.items()},
+                "metadata": {key: str(value) for key, value in metadata.items()},
                 **dict(zip(names, lifts, strict=True)),
             }
-            for id, own, *lifts in rows
+            for id, metadata, *lifts in rows
             if id in chosen
         ]
 
@@ -45,7 +45,7 @@ def fields(lifts: int) -> list[str]:
     return [f"lift{place}" for place in range(lifts)]
 
 
-def check(rows: Rows, seen: set[str]) -> None:
+def check_ids(rows: Rows, seen: set[str]) -> None:
     """Refuse an id that was seen before."""
     for id in rows.ids:
         if id in seen:
@@ -65,9 +65,9 @@ def whole(
             f"store's lifts, found {shapes}. Lift with the measure that the store was made with."
         )
     with np.errstate(over="ignore"):
-        found = tuple(np.asarray(lift, np.float32) for lift in vectors)
-    for lift in found:
+        lifts = tuple(np.asarray(lift, np.float32) for lift in vectors)
+    for lift in lifts:
         bad = np.flatnonzero(~np.isfinite(lift).all(1))
         if len(bad):
             raise PolymodalError(f"The vector of {names[bad[0]]!r} is not finite in float32.")
-    return found
+    return lifts

@@ -13,7 +13,7 @@ from polymodal.maths.similarity.lifting import Metric
 from polymodal.search.index_settings import EXACT, Settings
 from polymodal.search.milvus.connection import AnswerError, Connection, package
 from polymodal.search.milvus.filters import among, matching
-from polymodal.search.milvus.rows import Rows, check, fields, whole
+from polymodal.search.milvus.rows import Rows, check_ids, fields, whole
 
 FACTS = "polymodal"
 """The property of a collection that says what it was made with."""
@@ -114,7 +114,7 @@ class MilvusStore:
         done = 0
         for rows in batches:
             vectors = whole(rows.vectors, widths, rows.ids)
-            check(rows, seen)
+            check_ids(rows, seen)
             rows = Rows(ids=rows.ids, vectors=vectors, metadata=rows.metadata)
             for part in rows.parts(max(1, min(AT_ONCE, BYTES // (4 * sum(widths))))):
                 self._store(part, done, total)
@@ -162,11 +162,11 @@ class MilvusStore:
             raise PolymodalError(f"Milvus gives 1 to {MOST} hits a query, not {k}.")
         names = [f"query {place}" for place in range(len(vectors[0]) if vectors else 0)]
         lifts = whole(vectors, self._known("widths"), names)
-        found: list[list[str]] = []
+        ids: list[list[str]] = []
         for start in range(0, len(names), QUERIES):
             block = [lift[start : start + QUERIES] for lift in lifts]
-            found += self._search(block, k, matching(where or {}), effort)
-        return found
+            ids += self._search(block, k, matching(where or {}), effort)
+        return ids
 
     def drop(self) -> None:
         """Delete the collection, if there is one and it is ours."""
@@ -185,12 +185,12 @@ class MilvusStore:
         """What the collection was made with; nothing where there is none."""
         if not self.line.ask("has_collection"):
             return None
-        told = self.line.ask("describe_collection").get("properties", {}).get(FACTS)
-        if told is None:
+        text = self.line.ask("describe_collection").get("properties", {}).get(FACTS)
+        if text is None:
             raise PolymodalError(
                 f"{self.line}: another program made it. Choose another name for the collection."
             )
-        facts: dict[str, Any] = json.loads(told)
+        facts: dict[str, Any] = json.loads(text)
         return facts
 
     def _absent(self) -> PolymodalError:
@@ -219,9 +219,9 @@ class MilvusStore:
         asked = json.loads(json.dumps(asked))
         wrong = [name for name in asked if facts.get(name) != asked[name]]
         if wrong:
-            told = (f"{name} is {facts.get(name)!r}, not {asked[name]!r}" for name in wrong)
+            differences = (f"{name} is {facts.get(name)!r}, not {asked[name]!r}" for name in wrong)
             raise PolymodalError(
-                f"{self.line}: it was made with something else: {'; '.join(told)}. Choose another "
+                f"{self.line}: it was made with something else: {'; '.join(differences)}. Choose another "
                 "collection, or drop this one and build the index again."
             )
         # a kill may have left the collection without its indexes, and then without rows
@@ -266,7 +266,7 @@ class MilvusStore:
         self, lifts: Sequence[Float32[np.ndarray, "m _"]], k: int, condition: str, effort: int
     ) -> list[list[str]]:
         """The ids of the k best of each lift, for each query."""
-        found: list[dict[str, None]] = [{} for _ in lifts[0]]
+        ids: list[dict[str, None]] = [{} for _ in lifts[0]]
         how = {"ef": max(effort, k)} if self.facts["graph"] else {}
         for field, queries in zip(fields(len(lifts)), lifts, strict=True):
             hits = self.line.ask(
@@ -277,6 +277,6 @@ class MilvusStore:
                 filter=condition,
                 search_params={"params": how},
             )
-            for own, some in zip(found, hits, strict=True):
-                own.update(dict.fromkeys(hit["id"] for hit in some))
-        return [list(own) for own in found]
+            for query_ids, some in zip(ids, hits, strict=True):
+                query_ids.update(dict.fromkeys(hit["id"] for hit in some))
+        return [list(query_ids) for query_ids in ids]

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from polymodal.base import files
+from polymodal.diagnosis.encoder_measures import Splits, examine, mined, ratio
 from polymodal.diagnosis.examination import Settings
-from polymodal.diagnosis.measuring import Splits, examine, mined, ratio
 from polymodal.diagnosis.overlays import heatmap_rows
 from polymodal.views.heatmap_sheet import heatmap_sheet
 

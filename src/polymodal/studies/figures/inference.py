@@ -8,7 +8,7 @@ from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
-from polymodal.data.image_texts import SayingBatch
+from polymodal.data.image_texts import ImageTextBatch
 from polymodal.data.records import Dataset
 from polymodal.systems.vlvae.seeded import seeded
 from polymodal.systems.vlvae.vlvae_module import VLVAE
@@ -36,7 +36,7 @@ class Decoded:
     probabilities: Float[Tensor, "b t v"]
 
 
-def batches(system: VLVAE, dataset: Dataset, most: int | None = None) -> Iterator[SayingBatch]:
+def batches(system: VLVAE, dataset: Dataset, most: int | None = None) -> Iterator[ImageTextBatch]:
     """The first images of a split, or all, with all their texts."""
     if not len(dataset):
         raise PolymodalError("The split is empty: it has no image to show. Take another split.")

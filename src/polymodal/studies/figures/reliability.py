@@ -48,7 +48,7 @@ class Dot:
 def reliability_diagrams(rows: Sequence[Row], out: Path) -> dict[str, Metrics]:
     """Draw the bins of a hundred queries or more beside the result file, a row of panels a dataset; give
     the largest gap of each dataset and index over all seeds, and how many bins lie off the band."""
-    found: dict[str, Metrics] = {}
+    findings: dict[str, Metrics] = {}
     data = list(dict.fromkeys(row.data for row in rows))
     wide = (WIDTH - 2 * MARGIN - GAP * (len(NAMES) - 1)) / len(NAMES)
     high = HEAD + wide - LEFT + FOOT
@@ -57,7 +57,7 @@ def reliability_diagrams(rows: Sequence[Row], out: Path) -> dict[str, Metrics]:
         for column, index in enumerate(NAMES):
             dots = [dot for row in rows if row.data == one for dot in dots_of(row, index)]
             off = [abs(dot.claimed - dot.observed) for dot in dots]
-            found[f"{one}, {index}"] = {
+            findings[f"{one}, {index}"] = {
                 "largest_gap": max(off, default=0.0),
                 "bins": len(dots),
                 "bins_off": sum(gap > BAND for gap in off),
@@ -68,7 +68,7 @@ def reliability_diagrams(rows: Sequence[Row], out: Path) -> dict[str, Metrics]:
             sheet.head(title, top, images, left=left, right=left + wide)
             panel(sheet.axes(left + LEFT, top + HEAD, wide - LEFT, wide - LEFT), dots)
     sheet.save(out.with_suffix(".png"))
-    return found
+    return findings
 
 
 def dots_of(row: Row, index: str) -> list[Dot]:
@@ -92,8 +92,8 @@ def panel(axes: "Axes", dots: Sequence[Dot]) -> None:
     axes.fill_between([0, 100], [-BAND, 100 - BAND], [BAND, 100 + BAND], color=RULE)
     axes.plot([0, 100], [0, 100], color=SOFT, linewidth=1)
     for number, seed in enumerate(sorted({dot.seed for dot in dots})):
-        own = [dot for dot in dots if dot.seed == seed]
-        x, y = [dot.claimed for dot in own], [dot.observed for dot in own]
+        of_seed = [dot for dot in dots if dot.seed == seed]
+        x, y = [dot.claimed for dot in of_seed], [dot.observed for dot in of_seed]
         axes.plot(x, y, "o-", color=COLOURS[number % 3], markersize=5, label=f"seed {seed}")
     axes.set(xlim=(0, 100), ylim=(0, 100))
     axes.set_xlabel("claimed, %", size=points(SMALL), color=SOFT)

@@ -11,9 +11,9 @@ from polymodal.studies.reproduction.choosing import (
     with_best,
     with_earlier_choices,
 )
-from polymodal.studies.reproduction.measuring import measure_row
 from polymodal.studies.reproduction.options import Options
 from polymodal.studies.reproduction.result_table import ResultTable
+from polymodal.studies.reproduction.row_measuring import measure_row
 from polymodal.studies.reproduction.tasks import (
     Task,
     cached_splits,
@@ -23,7 +23,7 @@ from polymodal.studies.reproduction.tasks import (
     train_only,
 )
 from polymodal.studies.reproduction.workers import run_all
-from polymodal.studies.result_files import Results, finding_lines, only, read, summary
+from polymodal.studies.result_files import Results, finding_lines, only, read_results, summary
 from polymodal.studies.study import (
     QUICK,
     Recipe,
@@ -55,7 +55,7 @@ def reproduce(name: str, options: Options) -> Results:
     labels = {task.recipe.label for task in tasks}
     path = options.out or folder / f"{name}.json"
     partial = bool(options.rows) or options.missing
-    earlier = read(path) if path.exists() else None
+    earlier = read_results(path) if path.exists() else None
     if options.missing and earlier:
         count, tasks = len(tasks), lacking(tasks, earlier, study)
         say(f"Of the {count} rows asked for, {path} lacks {len(tasks)}.")
@@ -65,7 +65,7 @@ def reproduce(name: str, options: Options) -> Results:
     )
     tasks = prepared(tasks, options)
     results = table.conclude(run_all(measure_row, tasks, options.processes, table.add))
-    show(study, only(results, labels, scales) if partial else results, path, scale)
+    print_table(study, only(results, labels, scales) if partial else results, path, scale)
     return results
 
 
@@ -117,7 +117,7 @@ def prepared(tasks: list[Task], options: Options) -> list[Task]:
     """Tasks whose settings are chosen, with the first seed; whose features are computed; and whose runs
     are trained where several rows need them."""
     if options.chosen:
-        earlier = read(options.chosen)
+        earlier = read_results(options.chosen)
         tasks = [with_earlier_choices(task, earlier) for task in tasks]
     for task, encoder in {(t.data, e): (t, e) for t in tasks for e in encoders(t.recipe)}.values():
         compute_features(task, encoder)
@@ -128,7 +128,7 @@ def prepared(tasks: list[Task], options: Options) -> list[Task]:
     return tasks
 
 
-def show(study: Study, results: Results, path: Path, scale: str | None) -> None:
+def print_table(study: Study, results: Results, path: Path, scale: str | None) -> None:
     """Print the table and its conclusion."""
     quick = ", quick path (these figures mean nothing)" if scale == QUICK else ""
     table = summary(results, study.metrics or None, together=True)

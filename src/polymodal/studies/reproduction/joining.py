@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from polymodal.base.errors import PolymodalError
-from polymodal.studies.result_files import Results, read
+from polymodal.studies.result_files import Results, read_results
 
 
 def common(protocols: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def with_other_studies(
     for study, metric in sources:
         path = folder / f"{study}.json"
         if path.exists():
-            values = {(r.label, r.data, r.seed): r.metrics[metric] for r in read(path).rows}
+            values = {(r.label, r.data, r.seed): r.metrics[metric] for r in read_results(path).rows}
             for k, row in enumerate(rows):
                 value = values.get((row.label, row.data, row.seed))
                 if value is not None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from polymodal.base.locks import updating
 from polymodal.runs import jobs
 from polymodal.studies.reproduction.joining import common, joined, with_other_studies
-from polymodal.studies.reproduction.measuring import MeasuredRow
-from polymodal.studies.result_files import Results, read, write
+from polymodal.studies.reproduction.row_measuring import MeasuredRow
+from polymodal.studies.result_files import Results, read_results, write
 from polymodal.studies.study import SMALL, Study
 
 
@@ -49,7 +49,7 @@ class ResultTable:
         another command has written meanwhile."""
         if not self.path.exists():
             return None
-        there = read(self.path)
+        there = read_results(self.path)
         if self.partial:
             return there
         before = self.earlier.rows if self.earlier else []

@@ -37,7 +37,7 @@ class Part:
     phrase: str
 
 
-def asked(dataset: Dataset) -> range:
+def queried_images(dataset: Dataset) -> range:
     """The images of a split that are asked about."""
     return range(min(len(dataset), MOST))
 
@@ -100,7 +100,7 @@ def truncated(text: str) -> str:
 def text_pairs(dataset: Dataset) -> list[tuple[str, str]]:
     """Captions and their truncations: to an object's name where they list whole scenes."""
     pairs = []
-    for i in asked(dataset):
+    for i in queried_images(dataset):
         record = None
         for caption in dataset.captions(i):
             if not caption.phrases:
@@ -114,7 +114,7 @@ def text_pairs(dataset: Dataset) -> list[tuple[str, str]]:
 def image_pairs(dataset: Dataset) -> list[tuple[Picture, Picture]]:
     """Images and their crops: an object each where it is known, else the middle."""
     pairs = []
-    for i in asked(dataset):
+    for i in queried_images(dataset):
         record = dataset[i]
         if record.regions is None:
             pairs.append((record.image, cut(record.image, MIDDLE)))

@@ -40,9 +40,9 @@ def selection_scores(
     scores = summarise(i2t, t2i) | hubness(measure, images, captions)
     for side, embedded, rank in (("image", images, i2t), ("caption", captions, t2i)):
         if isinstance(embedded, DiagonalGaussian) and bounds:
-            found = uncertainty_summary(rank, embedded.entropy())
-            found |= variance_collapse(embedded, *bounds)
-            scores |= {f"{side}_{name}": value for name, value in found.items()}
+            summary = uncertainty_summary(rank, embedded.entropy())
+            summary |= variance_collapse(embedded, *bounds)
+            scores |= {f"{side}_{name}": value for name, value in summary.items()}
     if len(images) >= 2 * fold:
         folds = retrieval_in_folds(measure, images, captions, owner, fold)
         scores |= {f"fold_{name}": value for name, value in folds.items()}
@@ -58,11 +58,11 @@ def precisions(
 ) -> dict[str, float]:
     """R-precision and mAP@R: of images, whose captions are right, and of captions, where it is known of
     which images each is true."""
-    own = belonging(torch.arange(len(images), device=owner.device), owner)
-    found = {"i2t": precision(measure, images, captions, own)}
+    own_captions = belonging(torch.arange(len(images), device=owner.device), owner)
+    by_way = {"i2t": precision(measure, images, captions, own_captions)}
     if true:
-        found["t2i"] = precision(turned(measure), captions, images, true)
-    return {f"{way}_{name}": value for way, both in found.items() for name, value in both.items()}
+        by_way["t2i"] = precision(turned(measure), captions, images, true)
+    return {f"{way}_{name}": value for way, both in by_way.items() for name, value in both.items()}
 
 
 def true_pairs(
@@ -89,12 +89,12 @@ def calibration_errors(
     halves = [half(images, captions, owner, start) for start in (0, 1)]
     if min(len(part) for both in halves for part in both) < max(QUERIES, FIRST + 1):
         return {}
-    found = {}
+    errors = {}
     for side in SIDES:
-        told = [half_claims(similarity, side, *pair) for pair in (halves, halves[::-1])]
-        claimed, right = map(torch.cat, zip(*told, strict=True))
-        found["t2i_ece" if side == "image" else "i2t_ece"] = calibration_error(claimed, right)
-    return found
+        claims = [half_claims(similarity, side, *pair) for pair in (halves, halves[::-1])]
+        claimed, right = map(torch.cat, zip(*claims, strict=True))
+        errors["t2i_ece" if side == "image" else "i2t_ece"] = calibration_error(claimed, right)
+    return errors
 
 
 def half(images: Any, captions: Any, owner: Tensor, start: int) -> Split:

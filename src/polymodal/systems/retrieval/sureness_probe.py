@@ -67,15 +67,15 @@ def claimed_and_observed(
         some = Items.of(items[start:stop])
         return build(images[start:stop], some, side="image", measure=similarity_of(system))
 
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for name, size in zip(NAMES, sizes, strict=False):
         starts = range(0, max(len(test.images) - size, 0) + 1, size)
         ends = [(start, start + size) for start in starts]
-        told = [asked(index(*part), val, test.between(*part)) for part in ends]
-        found |= gaps(name, size, told)
+        claims = [claims_of(index(*part), val, test.between(*part)) for part in ends]
+        scores |= gaps(name, size, claims)
     some = Filter({}, torch.arange(sizes[-2]))
-    told = [asked(index(0, sizes[-1]), val, test.between(0, sizes[-2]), some)]
-    return found | gaps("filtered", sizes[-2], told)
+    claims = [claims_of(index(0, sizes[-1]), val, test.between(0, sizes[-2]), some)]
+    return scores | gaps("filtered", sizes[-2], claims)
 
 
 def embedded(system: Any, name: str, split: Dataset) -> Part:
@@ -89,19 +89,19 @@ def numbered(name: str, split: Sized) -> list[str]:
     return [f"{name} {place}" for place in range(len(split))]
 
 
-def asked(index: Index, val: Part, test: Part, only: Filter | None = None) -> Claims:
+def claims_of(index: Index, val: Part, test: Part, only: Filter | None = None) -> Claims:
     """The claims of an index that is calibrated on one split and asked by another."""
     known = calibrate(index, *val[:3], split="validation", ids=val.ids)
     return claims(index, known, *test[:3], ids=test.ids, only=only)
 
 
-def gaps(name: str, images: int, told: Sequence[Claims]) -> dict[str, float]:
+def gaps(name: str, images: int, claims: Sequence[Claims]) -> dict[str, float]:
     """How many images are searched, and in percent: the mean claim and what is observed, the expected
     calibration error, the largest gap of a bin of a hundred queries or more, and both of each bin, with its
     queries."""
-    claimed, right = map(torch.cat, zip(*told, strict=True))
+    claimed, right = map(torch.cat, zip(*claims, strict=True))
     bins = reliability(claimed, right)
-    found = {
+    scores = {
         "images": float(images),
         "claimed": 100 * claimed.mean().item(),
         "observed": 100 * right.double().mean().item(),
@@ -109,7 +109,7 @@ def gaps(name: str, images: int, told: Sequence[Claims]) -> dict[str, float]:
         "gap": max((100 * part.gap for part in bins.values() if part.count >= ENOUGH), default=0.0),
     }
     for place, part in bins.items():
-        found[f"bin_{place}_claimed"] = 100 * part.claimed
-        found[f"bin_{place}_observed"] = 100 * part.observed
-        found[f"bin_{place}_queries"] = float(part.count)
-    return {f"{name}_{key}": value for key, value in found.items()}
+        scores[f"bin_{place}_claimed"] = 100 * part.claimed
+        scores[f"bin_{place}_observed"] = 100 * part.observed
+        scores[f"bin_{place}_queries"] = float(part.count)
+    return {f"{name}_{key}": value for key, value in scores.items()}

@@ -101,8 +101,8 @@ class Settings:
 
     def _check_loss(self) -> None:
         """Refuse what the loss would not heed, or cannot begin with."""
-        for loss, own in OWN.items():
-            for name, default in own.items():
+        for loss, options in OWN.items():
+            for name, default in options.items():
                 if self.loss != loss and getattr(self, name) != default:
                     raise PolymodalError(
                         f"{name} is a setting of the {loss} loss, but the loss is {self.loss}. "
@@ -134,7 +134,7 @@ def learn(config: Settings, train: Dataset) -> dict[str, Any]:
     learned = {"size": size, "image_encoder": encoder}
     if config.text_encoder != "gru":
         return learned | {"text_encoder": describe_text(config.text_encoder)}
-    vocabulary = Vocabulary.of([text for own in texts for text in own])
+    vocabulary = Vocabulary.of([text for image_texts in texts for text in image_texts])
     return {"vocabulary": list(vocabulary.words), **learned}
 
 
@@ -171,10 +171,10 @@ def caption_part(config: Settings, learned: dict[str, Any]) -> nn.Module:
 def own_source(learned: dict[str, Any]) -> str:
     """The one model whose image and text towers the encoders are."""
     image = learned["image_encoder"]
-    found = image.get("source") or image.get("made_by"), learned["text_encoder"]["source"]
-    if found[0] != found[1]:
+    sources = image.get("source") or image.get("made_by"), learned["text_encoder"]["source"]
+    if sources[0] != sources[1]:
         raise PolymodalError(
             "own_embeddings begins with those of one model, but the images are encoded by "
-            f"{found[0] or image['kind']} and the texts by {found[1]}."
+            f"{sources[0] or image['kind']} and the texts by {sources[1]}."
         )
-    return found[1]
+    return sources[1]

@@ -22,7 +22,7 @@ from polymodal.nn.augment import RandomCrop
 from polymodal.nn.image_encoders import Standardised
 from polymodal.nn.named_encoders import extractor, load_pretrained, own_projection
 from polymodal.nn.towers import Gaussians, Points, begin_as
-from polymodal.search.asking import ask, strange_words
+from polymodal.search.asking import answer_query, strange_words
 from polymodal.systems.retrieval.pair_loss import PairLoss, excess
 from polymodal.systems.retrieval.retrieval_scores import (
     calibration_errors,
@@ -88,13 +88,15 @@ class Retrieval(System):
             raise PolymodalError(
                 "--init names a run with another vocabulary: start from a run on the same data."
             )
-        own = self.state_dict()
-        weights = {k: v for k, v in weights.items() if k in own or not k.startswith("loss.")}
-        absent = own.keys() - weights.keys()
+        parameters = self.state_dict()
+        weights = {k: v for k, v in weights.items() if k in parameters or not k.startswith("loss.")}
+        absent = parameters.keys() - weights.keys()
         lost = {
             name for name in absent if not name.startswith(("images.encoder.encoder.", "loss."))
         }
-        lost |= {k for k, v in weights.items() if k not in own or own[k].shape != v.shape}
+        lost |= {
+            k for k, v in weights.items() if k not in parameters or parameters[k].shape != v.shape
+        }
         if lost:
             raise PolymodalError(
                 "--init names a run with another shape of model, by its weights "
@@ -162,8 +164,8 @@ class Retrieval(System):
         """Images on the device, in the form that the encoder takes."""
         images = images.to(self.device)
         if self.made_by and images.dtype == torch.uint8:
-            found: Tensor = extractor(self.made_by, self.size).to(self.device)(images)
-            return found
+            features: Tensor = extractor(self.made_by, self.size).to(self.device)(images)
+            return features
         return images
 
     def encode_texts(self, texts: Sequence[str], block: int = 512) -> Embeddings:
@@ -179,12 +181,12 @@ class Retrieval(System):
     def encode_captions(self, texts: Sequence[str], block: int = 512) -> Embeddings:
         """Embed captions of data, of which the model may know no word: that is for scores to tell."""
         self.eval()
-        found = []
+        blocks = []
         for start in range(0, max(len(texts), 1), block):
             part = texts[start : start + block] or [""]  # of nothing, rows of the right width
             tokens, lengths = self.reader.encode_batch(part)
-            found.append(self.captions(tokens.to(self.device), lengths.to(self.device)))
-        return joined(found)[: len(texts)]
+            blocks.append(self.captions(tokens.to(self.device), lengths.to(self.device)))
+        return joined(blocks)[: len(texts)]
 
     def validate(self, dataset: Dataset) -> dict[str, float]:
         """Recalls both ways, hubness and, for Gaussians, what their entropy tells: enough to select by."""
@@ -200,7 +202,7 @@ class Retrieval(System):
         scores |= precisions(self.measure, images, captions, owner, true)
         scores |= calibration_errors(self.protocol()["similarity"], images, captions, owner)
         if isinstance(self.reader, Vocabulary):
-            texts = [text for own in captions_of(dataset) for text in own]
+            texts = [text for image_texts in captions_of(dataset) for text in image_texts]
             scores["unknown_words"] = unknown_words(self.reader, texts)
         return scores
 
@@ -208,7 +210,7 @@ class Retrieval(System):
         """The images and captions of a split, and which image each caption belongs to."""
         texts = captions_of_each(dataset)
         images = self.encode_dataset(dataset)
-        captions = self.encode_captions([text for own in texts for text in own])
+        captions = self.encode_captions([text for image_texts in texts for text in image_texts])
         return images, captions, owners(texts).to(self.device)
 
     def selection_scores(
@@ -220,21 +222,24 @@ class Retrieval(System):
 
     def symptoms(self, scores: dict[str, float]) -> list[str]:
         """What is wrong with a model that scores so, in plain words: hubs, variances that stand still."""
-        found = [hubness_symptom(scores)] if "i2t_hubness" in scores else []
+        symptoms = [hubness_symptom(scores)] if "i2t_hubness" in scores else []
         for side in ("image", "caption"):
             start = f"{side}_"
-            own = {k.removeprefix(start): v for k, v in scores.items() if k.startswith(start)}
-            if own:
-                found.append(collapse_symptom(own))
-        return [symptom for symptom in found if symptom]
+            variances = {k.removeprefix(start): v for k, v in scores.items() if k.startswith(start)}
+            if variances:
+                symptoms.append(collapse_symptom(variances))
+        return [symptom for symptom in symptoms if symptom]
 
     def protocol(self) -> dict[str, Any]:
         name = getattr(self.measure, "name", "cosine")
         return {"similarity": name, "ties": "against the model", "fold": self.config.fold}
 
     def search(self, query: str | Sequence[str] | None = None, *, index: Any, **how: Any) -> Any:
-        """What fits a text, or `image=`, best of an index, and how sure that is: see `search.asking.ask`."""
-        return ask(self, query, index=index, **how)
+        """What fits a text, or `image=`, best of an index, and how sure that is.
+
+        Options are those of `search.asking.answer_query`.
+        """
+        return answer_query(self, query, index=index, **how)
 
 
 def together(mine: Embeddings) -> Embeddings:

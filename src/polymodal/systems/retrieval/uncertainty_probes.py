@@ -28,11 +28,11 @@ from polymodal.systems.retrieval.image_parts import (
     EXAMPLES,
     MOST,
     Part,
-    asked,
     cut,
     image_pairs,
     object_parts,
     picture_of,
+    queried_images,
     text_pairs,
 )
 
@@ -41,7 +41,7 @@ from polymodal.systems.retrieval.image_parts import (
 def extent_of(system: Any, splits: Mapping[str, Dataset]) -> dict[str, float]:
     """Whether whole and part are told apart, from text and from images (001, §3.4; R5)."""
     test = splits["test"]
-    parts = [part for i in asked(test) for part in object_parts(test[i])]
+    parts = [part for i in queried_images(test) for part in object_parts(test[i])]
     if not parts:
         raise PolymodalError("No image has three objects to crop. Give scenes of more objects.")
     images = [system.encode_images([p.crop for p in parts]), whole_images(system, parts)]
@@ -58,8 +58,8 @@ def whole_images(system: Any, parts: Sequence[Part]) -> Any:
     """The embeddings of the whole images, each encoded once though several parts share it."""
     first = {id(part.image): place for place, part in reversed(list(enumerate(parts)))}
     places = {key: k for k, key in enumerate(first)}
-    found = system.encode_images([parts[place].image for place in first.values()])
-    return found[torch.tensor([places[id(part.image)] for part in parts])]
+    embeddings = system.encode_images([parts[place].image for place in first.values()])
+    return embeddings[torch.tensor([places[id(part.image)] for part in parts])]
 
 
 def one_by_one(system: Any, images: Any, texts: Any, block: int = 64) -> Float[Tensor, " n"]:
@@ -77,22 +77,22 @@ def entropy_of_parts(system: Any, splits: Mapping[str, Dataset]) -> dict[str, fl
     """
     test = splits["test"]
     texts, images = text_pairs(test), image_pairs(test)
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for name, pairs, encode in (
         ("caption", texts, system.encode_captions),
         ("image", images, system.encode_images),
     ):
         whole, part = (encode([pair[k] for pair in pairs]) for k in (0, 1))
         if isinstance(whole, DiagonalGaussian):
-            found[f"{name}_falls"] = 100 * falling_share(whole.log_det(), part.log_det())
-            found[f"{name}_whole"] = whole.log_det().mean().item()
-            found[f"{name}_part"] = part.log_det().mean().item()
-    return found | example_entropies(system, splits)
+            scores[f"{name}_falls"] = 100 * falling_share(whole.log_det(), part.log_det())
+            scores[f"{name}_whole"] = whole.log_det().mean().item()
+            scores[f"{name}_part"] = part.log_det().mean().item()
+    return scores | example_entropies(system, splits)
 
 
 def example_entropies(system: Any, splits: Mapping[str, Dataset]) -> dict[str, float]:
     """log det Σ of the paper's examples, where the data have them."""
-    found: dict[str, float] = {}
+    entropies: dict[str, float] = {}
     for example in EXAMPLES:
         image = picture_of(example.id, splits)
         if image is None:
@@ -106,8 +106,8 @@ def example_entropies(system: Any, splits: Mapping[str, Dataset]) -> dict[str, f
         ):
             if isinstance(encoded, DiagonalGaussian):
                 values = encoded.log_det().tolist()
-                found |= {f"{n}_{side}": v for n, v in zip(names, values, strict=True)}
-    return found
+                entropies |= {f"{n}_{side}": v for n, v in zip(names, values, strict=True)}
+    return entropies
 
 
 COVERAGES = (10, 25, 50, 75, 100)
@@ -124,29 +124,29 @@ def uncertainty_of(system: Any, splits: Mapping[str, Dataset]) -> dict[str, floa
     texts = captions_of(test)[:MOST]
     owner = owners(texts).to(system.device)
     images = system.encode_dataset(test)[:MOST]
-    captions = system.encode_captions([text for own in texts for text in own])
+    captions = system.encode_captions([text for image_texts in texts for text in image_texts])
     i2t, t2i = ranks(system.measure, images, captions, owner)
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for side, queries, items, rank, towards in (
         ("image", images, captions, i2t, system.measure),
         ("caption", captions, images, t2i, turned(system.measure)),
     ):
         best = top_k(towards, queries, items, 1)[0][:, 0]
-        found |= {f"{side}_score_{k}": v for k, v in doubt(rank, -best).items()}
+        scores |= {f"{side}_score_{k}": v for k, v in doubt(rank, -best).items()}
         if isinstance(queries, DiagonalGaussian):
             entropy = queries.entropy()
-            own = doubt(rank, entropy) | uncertainty_summary(rank, entropy)
-            own.pop("error_auroc", None)  # the same as a share of one
-            found |= {f"{side}_{k}": v for k, v in own.items()}
-    return found
+            summary = doubt(rank, entropy) | uncertainty_summary(rank, entropy)
+            summary.pop("error_auroc", None)  # the same as a share of one
+            scores |= {f"{side}_{k}": v for k, v in summary.items()}
+    return scores
 
 
 def doubt(rank: Tensor, doubts: Float[Tensor, " q"]) -> dict[str, float]:
     """The AUROC of 'top-1 is wrong' as a percentage, and the risk in percent at some coverages."""
     auroc = error_auroc(rank, doubts)
-    found = {} if auroc is None else {"auroc": 100 * auroc}
+    scores = {} if auroc is None else {"auroc": 100 * auroc}
     _, risk = risk_coverage(rank, doubts)
     for percent in COVERAGES:
         kept = max(1, len(risk) * percent // 100)
-        found[f"risk_{percent}"] = 100 * risk[kept - 1].item()
-    return found
+        scores[f"risk_{percent}"] = 100 * risk[kept - 1].item()
+    return scores

@@ -22,8 +22,8 @@ class TextPosterior(nn.Module):
 
     def given(self, texts: Int[Tensor, "b t"]) -> Pushed:
         """The distribution of z for each text."""
-        found: Pushed = self.flow(self.encoder(texts))
-        return found
+        posterior: Pushed = self.flow(self.encoder(texts))
+        return posterior
 
     def forward(self, texts: Int[Tensor, "b t"], z: Float[Tensor, "b z"]) -> Float[Tensor, " b"]:
         """log q(z|y)."""
@@ -50,14 +50,14 @@ class Densities(nn.Module):
         self, model: JointModel, texts: Int[Tensor, "b t"], z: Float[Tensor, "b z"]
     ) -> dict[str, Float[Tensor, ""]]:
         """The loss of each density, in nats, for z sampled from q(z|x) of images of these texts."""
-        found: dict[str, Tensor] = {}
+        losses: dict[str, Tensor] = {}
         if self.aggregate is not None:
-            found["aggregate"] = -self.aggregate(texts, z).mean()
+            losses["aggregate"] = -self.aggregate(texts, z).mean()
         if self.true is not None:
-            found["true"] = -text_bound(model, self.true, texts).mean()
+            losses["true"] = -text_bound(model, self.true, texts).mean()
         if self.prior is not None:
-            found["prior"] = -self.prior().log_prob(z).mean()
-        return found
+            losses["prior"] = -self.prior().log_prob(z).mean()
+        return losses
 
 
 def text_bound(

@@ -107,14 +107,14 @@ class Generation:
                 "image alone. Train one with --infer-from image."
             )
         self.eval()
-        found: list[Described] = []
+        descriptions: list[Described] = []
         for start in range(0, len(images), BLOCK):
             part = torch.from_numpy(as_pictures(list(images[start : start + BLOCK]), self.size))
             posterior = self.model.posterior(part.permute(0, 3, 1, 2).to(self.device), None)
             texts, chances = self.said(posterior.mean)
-            own = chances.gather(-1, texts[..., None])[..., 0]
-            found += map(self.described, texts, own)
-        return found
+            word_chances = chances.gather(-1, texts[..., None])[..., 0]
+            descriptions += map(self.described, texts, word_chances)
+        return descriptions
 
     def described(self, text: Int[Tensor, " t"], chances: Float[Tensor, " t"]) -> Described:
         """A text without its blanks."""

@@ -65,22 +65,22 @@ class JointModel(nn.Module):
             seen.append(self.image_encoder(unit(images)))
         if self.text_encoder is not None and texts is not None:
             seen.append(in_float32(self.text_encoder, texts))
-        found: DiagonalGaussian = in_float32(
+        gaussian: DiagonalGaussian = in_float32(
             self.shared_encoder, torch.cat([s.float() for s in seen], -1)
         )
-        return found
+        return gaussian
 
     def code(self, z: Float[Tensor, "b z"]) -> Float[Tensor, "b d"]:
         """The output of the shared decoder, the input of the image and text decoders."""
-        found: Tensor = in_float32(self.shared_decoder, z)
-        return found
+        code: Tensor = in_float32(self.shared_decoder, z)
+        return code
 
     def log_px(
         self, code: Float[Tensor, "b d"], images: UInt8[Tensor, "b 3 h w"]
     ) -> Float[Tensor, " b"]:
         """log p(x|z) in nats."""
-        found: Tensor = self.picture(code, images)
-        return found
+        log_px: Tensor = self.picture(code, images)
+        return log_px
 
     def log_py(self, code: Float[Tensor, "b d"], texts: Int[Tensor, "b t"]) -> Float[Tensor, " b"]:
         """log p(y|z) in nats: a categorical per word, given the words before it."""

@@ -139,7 +139,7 @@ def build(config: Config, learned: dict[str, Any]) -> VLVAE:
 
 def joint_model(config: Config, words: Words, size: int) -> JointModel:
     """p(x, y, z) and q(z|·) (004, §5.1)."""
-    code, likelihood = config.code, likelihoods.named(config.likelihood)
+    code, likelihood = config.code, likelihoods.likelihood_named(config.likelihood)
     decoded = config.decoder_dim or code
     sees = 2 if config.infer_from == "both" else 1
     maps: dict[str, int] = {"size": size, "width": config.width, "shrink": config.downsampling}

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
 from polymodal.data.fixed_words import Words
-from polymodal.data.image_texts import SayingBatch, Sayings, check_pictures, check_texts
+from polymodal.data.image_texts import ImageTextBatch, ImageTexts, check_pictures, check_texts
 from polymodal.data.records import Dataset
 from polymodal.maths.diagonal_gaussian import DiagonalGaussian
 from polymodal.nn.learning_rates import half_cosine
@@ -53,9 +53,11 @@ class VLVAE(Generation, Recordable):
 
     def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
         """Load the joint model of another run, and those densities that it has."""
-        own = self.state_dict()
-        known = {k: v for k, v in weights.items() if k in own and own[k].shape == v.shape}
-        lost = {k for k in own if k.startswith("model.")} - known.keys()
+        parameters = self.state_dict()
+        known = {
+            k: v for k, v in weights.items() if k in parameters and parameters[k].shape == v.shape
+        }
+        lost = {k for k in parameters if k.startswith("model.")} - known.keys()
         if lost or Words.from_json(learned["words"]) != self.words:
             raise PolymodalError(
                 "--init names a run with other words or another shape of model"
@@ -75,9 +77,9 @@ class VLVAE(Generation, Recordable):
             )
         check_texts(splits, self.words)
 
-    def examples(self, dataset: Dataset) -> Sayings:
+    def examples(self, dataset: Dataset) -> ImageTexts:
         check_pictures(dataset, self.size)
-        return Sayings(dataset, self.words)
+        return ImageTexts(dataset, self.words)
 
     def compile_parts(self) -> None:
         """Compile the image networks with their likelihood, the shared networks, the output layers
@@ -108,7 +110,7 @@ class VLVAE(Generation, Recordable):
             self.model.eval()
         return self
 
-    def training_step(self, batch: SayingBatch, batch_idx: int) -> dict[str, Tensor]:
+    def training_step(self, batch: ImageTextBatch, batch_idx: int) -> dict[str, Tensor]:
         """The loss of the current stage, in nats per image."""
         if self.global_step < self.second_stage:
             self.kl_weight.fill_(self.scheduled_kl_weight())
@@ -122,13 +124,13 @@ class VLVAE(Generation, Recordable):
         self.frozen = True
         self.model.requires_grad_(False).eval().zero_grad()
 
-    def joint_step(self, batch: SayingBatch) -> Outputs:
-        return shown(self.joint_loss(batch))
+    def joint_step(self, batch: ImageTextBatch) -> Outputs:
+        return step_output(self.joint_loss(batch))
 
-    def density_step(self, batch: SayingBatch) -> Outputs:
-        return shown(self.density_loss(batch))
+    def density_step(self, batch: ImageTextBatch) -> Outputs:
+        return step_output(self.density_loss(batch))
 
-    def joint_loss(self, batch: SayingBatch) -> Float[Tensor, ""]:
+    def joint_loss(self, batch: ImageTextBatch) -> Float[Tensor, ""]:
         """Stage one: minus the weighted bound on log p(x, y) (004, eq. 1–2 and §5.3)."""
         texts = self.one_text(batch.texts)
         posterior = self.model.posterior(batch.images, texts)
@@ -184,7 +186,7 @@ class VLVAE(Generation, Recordable):
         log_q = in_float32(self.densities.aggregate, texts, z.flatten(0, 1))  # type: ignore[arg-type]
         return (posterior.log_prob(z).flatten() - log_q).mean()
 
-    def density_loss(self, batch: SayingBatch) -> Float[Tensor, ""]:
+    def density_loss(self, batch: ImageTextBatch) -> Float[Tensor, ""]:
         """Stage two: the sum of the densities' losses, which share no parameters."""
         draws = self.config.flow_samples
         with torch.no_grad():
@@ -234,7 +236,7 @@ class VLVAE(Generation, Recordable):
         scores = scores_of(self, self.batches(dataset, len(dataset)), samples=4)
         return scores | kl_parts(self, self.batches(dataset, PARTS))
 
-    def batches(self, dataset: Dataset, most: int, block: int = 256) -> Iterator[SayingBatch]:
+    def batches(self, dataset: Dataset, most: int, block: int = 256) -> Iterator[ImageTextBatch]:
         """The first images of a split with their texts, on the device."""
         self.eval()
         for batch in self.examples(dataset).blocks(most, block):
@@ -242,19 +244,19 @@ class VLVAE(Generation, Recordable):
 
     def symptoms(self, scores: dict[str, float]) -> list[str]:
         """Warnings about a KL that is too small or too large."""
-        found = []
+        symptoms = []
         if scores["kl"] < 1:
-            found.append(
+            symptoms.append(
                 f"The latent variable has almost no information (KL {scores['kl']:.2f} nats): images "
                 "and texts do not depend on it. Try a longer --warmup, --free-bits 0.1, or larger "
                 "--image-weight and --text-weight."
             )
         if scores["kl"] > 2 * self.config.latent:
-            found.append(
+            symptoms.append(
                 f"The latent variable holds {scores['kl']:.0f} nats in {self.config.latent} "
                 "dimensions, which is hard for flows to model. Try a smaller --image-weight."
             )
-        return found
+        return symptoms
 
     def protocol(self) -> dict[str, Any]:
         config = self.config
@@ -266,7 +268,7 @@ class VLVAE(Generation, Recordable):
         }
 
 
-def shown(loss: Float[Tensor, ""]) -> Outputs:
+def step_output(loss: Float[Tensor, ""]) -> Outputs:
     """A loss in the form that a training step returns."""
     return {"loss": loss, "shown": loss.detach()}
 

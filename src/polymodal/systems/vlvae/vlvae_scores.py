@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
-from polymodal.data.image_texts import SayingBatch
+from polymodal.data.image_texts import ImageTextBatch
 from polymodal.maths.diagonal_gaussian import DiagonalGaussian
 from polymodal.metrics.aggregate import decompose
 from polymodal.metrics.bounds import importance_bound, lower_bound
@@ -18,7 +18,9 @@ Terms = dict[str, Float[Tensor, " b"]]
 
 
 @torch.no_grad()
-def scores_of(system: Generation, batches: Iterable[SayingBatch], samples: int) -> dict[str, float]:
+def scores_of(
+    system: Generation, batches: Iterable[ImageTextBatch], samples: int
+) -> dict[str, float]:
     """Every bound, in nats per item, with its standard error and, for several samples, its spread.
 
     Texts and samples of z are the same whenever the same data are scored.
@@ -26,15 +28,15 @@ def scores_of(system: Generation, batches: Iterable[SayingBatch], samples: int) 
     with seeded(0, system.device):
         pairs = ((batch.images, system.one_text(batch.texts)) for batch in batches)
         drawn = [[terms(system, *pair) for _ in range(samples)] for pair in pairs]
-    found = {
+    scores = {
         name: torch.cat([torch.stack([one[name] for one in batch]) for batch in drawn], 1)
         for name in drawn[0][0]
     }
-    return summarised(found)
+    return summarised(scores)
 
 
 @torch.no_grad()
-def kl_parts(system: Generation, batches: Iterable[SayingBatch]) -> dict[str, float]:
+def kl_parts(system: Generation, batches: Iterable[ImageTextBatch]) -> dict[str, float]:
     """The two parts of the KL term: the information of z about the image, and the divergence of the
     aggregate posterior from the prior (004, eq. 17)."""
     with seeded(0, system.device):
@@ -42,14 +44,14 @@ def kl_parts(system: Generation, batches: Iterable[SayingBatch]) -> dict[str, fl
             [system.model.posterior(b.images, system.one_text(b.texts)) for b in batches]
         )
         parts = decompose(posteriors, posteriors.sample(1))
-    found = parts.posterior_to_aggregate.named("posterior_to_aggregate")
-    return found | parts.aggregate_to_prior.named("aggregate_to_prior")
+    scores = parts.posterior_to_aggregate.named("posterior_to_aggregate")
+    return scores | parts.aggregate_to_prior.named("aggregate_to_prior")
 
 
-def summarised(found: dict[str, Float[Tensor, "s b"]]) -> dict[str, float]:
+def summarised(terms: dict[str, Float[Tensor, "s b"]]) -> dict[str, float]:
     """The means of single terms, and both bounds on every log-likelihood."""
     scores: dict[str, float] = {}
-    for name, values in found.items():
+    for name, values in terms.items():
         if not name.startswith("log_p"):
             scores[name] = values.double().mean().item()
             continue
@@ -75,7 +77,7 @@ def terms(system: Generation, images: UInt8[Tensor, "b 3 h w"], texts: Int[Tenso
     without_prior = pictures - log_q
     config = system.config
     kl = log_q - log_prior(z)
-    found: Terms = {
+    by_name: Terms = {
         "bound": config.image_weight * pictures + config.text_weight * said - kl,
         "reconstruction": pictures,
         "said": said,
@@ -84,15 +86,15 @@ def terms(system: Generation, images: UInt8[Tensor, "b 3 h w"], texts: Int[Tenso
         "log_pxy_normal": without_prior + said + log_prior(z),
     }
     if densities.prior is not None:
-        found["log_px_aggregate"] = without_prior + log_prior(z, densities.prior)
+        by_name["log_px_aggregate"] = without_prior + log_prior(z, densities.prior)
     if densities.true is not None:
-        found["log_px_y_true"] = without_prior + densities.true(texts, z)
-        found["log_py_true"] = text_bound(model, densities.true, texts)
+        by_name["log_px_y_true"] = without_prior + densities.true(texts, z)
+        by_name["log_py_true"] = text_bound(model, densities.true, texts)
     if densities.aggregate is not None:
-        found["log_q"] = densities.aggregate(texts, z)
-        found["log_px_y_aggregate"] = without_prior + found["log_q"]
+        by_name["log_q"] = densities.aggregate(texts, z)
+        by_name["log_px_y_aggregate"] = without_prior + by_name["log_q"]
         if densities.prior is not None:
-            found["log_py_normal"], found["log_py_aggregate"] = text_bounds(
+            by_name["log_py_normal"], by_name["log_py_aggregate"] = text_bounds(
                 model, densities.aggregate, texts, [None, densities.prior]
             )
-    return found
+    return by_name

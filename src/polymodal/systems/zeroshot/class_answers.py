@@ -22,8 +22,12 @@ def encode(learner: Any, images: Sequence[Any]) -> Float[Tensor, "n d"]:
     if isinstance(images, str) or not hasattr(images, "__len__"):
         raise PolymodalError("Give a list of pictures, such as ['image.png'].")
     learner.eval()
-    found = [learner.see(block).whole.float() for block in blocks(learner, images)]
-    return torch.cat(found) if found else torch.zeros(0, learner.config.dim, device=learner.device)
+    features = [learner.see(block).whole.float() for block in blocks(learner, images)]
+    return (
+        torch.cat(features)
+        if features
+        else torch.zeros(0, learner.config.dim, device=learner.device)
+    )
 
 
 def blocks(learner: Any, images: Sequence[Any]) -> Iterator[Tensor]:

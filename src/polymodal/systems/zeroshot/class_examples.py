@@ -37,11 +37,11 @@ class ClassMembers:
     """Finds other images of the same class, for a whole batch at once."""
 
     def __init__(self, labels: Int64[np.ndarray, " n"]) -> None:
-        _, own, counts = np.unique(labels, return_inverse=True, return_counts=True)
-        self.rows = np.argsort(own, kind="stable")  # sorted by class
-        self.first, self.counts = (np.cumsum(counts) - counts)[own], counts[own]
-        self.rank = np.empty_like(own)  # the rank of an image within its class
-        self.rank[self.rows] = np.arange(len(own))
+        _, places, counts = np.unique(labels, return_inverse=True, return_counts=True)
+        self.rows = np.argsort(places, kind="stable")  # sorted by class
+        self.first, self.counts = (np.cumsum(counts) - counts)[places], counts[places]
+        self.rank = np.empty_like(places)  # the rank of an image within its class
+        self.rank[self.rows] = np.arange(len(places))
         self.rank -= self.first
 
     def others(

@@ -57,10 +57,10 @@ class ClassMatching(InfoMax):
 
     def own_features(self, one: Features, other: Features, batch: PartnerBatch) -> Features:
         """The features of the partners; an image that is its own partner gets its own features."""
-        own = batch.own
+        mask = batch.own
 
         def chosen(ours: Tensor, theirs: Tensor) -> Tensor:
-            return torch.where(own.view(-1, *[1] * (ours.ndim - 1)), ours, theirs)
+            return torch.where(mask.view(-1, *[1] * (ours.ndim - 1)), ours, theirs)
 
         return replace(
             other,

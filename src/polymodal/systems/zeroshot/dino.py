@@ -101,20 +101,20 @@ class SelfDistilled(TwoViews):
     def update_teacher(self) -> None:
         """Update the teacher's weights: θ ← m θ + (1 − m) θ of the student."""
         for student, teacher in ((self.encoder, self.teacher), (self.head, self.teacher_head)):
-            own = dict(teacher.named_buffers())
+            buffers = dict(teacher.named_buffers())
             for name, weight in student.named_parameters():
-                own[name].lerp_(weight, 1 - self.config.momentum)
+                buffers[name].lerp_(weight, 1 - self.config.momentum)
 
 
 def buffer_copy(module: M) -> M:
     """A copy whose weights are buffers: the optimiser does not update them, and a change during the
     warm-up of a recorded step is undone."""
-    found = deepcopy(module)
-    for part in found.modules():
+    copied = deepcopy(module)
+    for part in copied.modules():
         for name, weight in list(part.named_parameters(recurse=False)):
             delattr(part, name)
             part.register_buffer(name, weight.detach())
-    return found
+    return copied
 
 
 def build(config: Config, learned: dict[str, Any]) -> SelfDistilled:

@@ -53,7 +53,7 @@ class InfoMax(Learner):
 
     def __init__(self, config: InfoMaxSettings, learned: dict[str, Any]) -> None:
         super().__init__(config, learned)
-        self.bound = information.named(config.bound)
+        self.bound = information.bound_named(config.bound)
         self.critic = critic(config, self.encoder.local_dim)
         # not `dot`: local and last maps differ in width
         both = config.scales == "local-and-last"
@@ -85,4 +85,4 @@ def critic(config: InfoMaxSettings, local: int) -> nn.Module:
         how["scaled"] = config.critic_scaled
     if config.critic == "normed-dot":
         how["dim"] = config.critic_dim
-    return critics.named(config.critic)(summary=config.dim, local=local, **how)
+    return critics.critic_named(config.critic)(summary=config.dim, local=local, **how)

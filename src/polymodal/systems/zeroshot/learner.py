@@ -94,20 +94,20 @@ class Learner(Recordable):
 
     def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
         """Load the encoder of another run."""
-        own = {k: v.shape for k, v in self.encoder.state_dict(prefix="encoder.").items()}
+        shapes = {k: v.shape for k, v in self.encoder.state_dict(prefix="encoder.").items()}
         theirs = {k: v.shape for k, v in weights.items() if k.startswith("encoder.")}
-        if own != theirs:
+        if shapes != theirs:
             raise PolymodalError(
                 "--init names a run with another encoder. Start from one with the same --encoder, "
                 "--dim, --crop and image size."
             )
-        self.load_state_dict({k: weights[k] for k in own}, strict=False)
+        self.load_state_dict({k: weights[k] for k in shapes}, strict=False)
 
     def examples(self, dataset: Dataset) -> ClassExamples:
-        own = self.learned_from
+        earlier = self.learned_from
         return (
-            own
-            if own and own.dataset is dataset
+            earlier
+            if earlier and earlier.dataset is dataset
             else ClassExamples(classed(dataset), self.partners)
         )
 
@@ -135,8 +135,8 @@ class Learner(Recordable):
 
     def see(self, images: UInt8[Tensor, "b 3 h w"]) -> Features:
         """The features of a crop of each image, scaled to [−1, 1]."""
-        found: Features = self.encoder(self.crop(images).float() / 127.5 - 1)
-        return found
+        features: Features = self.encoder(self.crop(images).float() / 127.5 - 1)
+        return features
 
     def cross_entropy_of_seen(
         self, logits: Float[Tensor, "b c"], labels: Int[Tensor, " b"]

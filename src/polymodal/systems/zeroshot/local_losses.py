@@ -43,6 +43,6 @@ class LocalClassifier(nn.Module):
                 not self.each
             ):  # the next layer is linear: a mean before it is one after it, but cheaper
                 maps = maps.mean((2, 3), keepdim=True)
-        found = self.tell(maps).float()
-        logits = found.movedim(1, -1).flatten(0, 2) if self.each else found.mean((2, 3))
+        scores = self.tell(maps).float()
+        logits = scores.movedim(1, -1).flatten(0, 2) if self.each else scores.mean((2, 3))
         return logits @ attributes.T if self.kind == "attributes" else logits

@@ -42,7 +42,7 @@ class Places:
 def local_scores(system: Learner, splits: Mapping[str, Dataset]) -> dict[str, float]:
     """Accuracy on the classes of `test` for each combination of positions (003, Table A.3)."""
     train, test = learned_from(system, splits), splits["test"]
-    found = {"zsl_top1": system.evaluate(test)["zsl_top1"]}
+    results = {"zsl_top1": system.evaluate(test)["zsl_top1"]}
     for name, which in MAPS.items():
         learned, tested = (places_of(system, split, which) for split in (train, test))
         here = torch.zeros_like(system.known)
@@ -52,8 +52,8 @@ def local_scores(system: Learner, splits: Mapping[str, Dataset]) -> dict[str, fl
             "predictions": by_place(system, learned, tested, here),
         }
         for way, values in scores.items():
-            found[f"{way}_{name}"] = top1(values, tested.labels, here)
-    return found
+            results[f"{way}_{name}"] = top1(values, tested.labels, here)
+    return results
 
 
 def by_mean(system: Learner, learned: Places, tested: Places) -> Float[Tensor, "m c"]:
@@ -85,12 +85,12 @@ def net_for(
 def places_of(system: Learner, dataset: Dataset, which: Maps) -> Places:
     """The features at every position of all images of a split."""
     system.eval()
-    found = [
+    blocks = [
         getattr(system.see(block.images.to(system.device)), which).float().flatten(2)
         for block in system.examples(dataset).blocks()
     ]
     labels = torch.from_numpy(classed(dataset).labels).to(system.device)
-    return Places(torch.cat(found), labels)
+    return Places(torch.cat(blocks), labels)
 
 
 def learned_from(system: Learner, splits: Mapping[str, Dataset]) -> Dataset:

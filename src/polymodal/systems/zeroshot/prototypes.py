@@ -102,7 +102,7 @@ def fitted(
     seed: int = 0,
 ) -> Prototypes:
     """Prototypes fitted by cross-entropy to the classes that have images here."""
-    check(features, labels, attributes)
+    check_features(features, labels, attributes)
     steps = how.steps or best_steps(features, labels, attributes, how, seed)
     *_, net = islice(descent(features, labels, attributes, how, seed), steps)
     return net.requires_grad_(False).eval()
@@ -116,7 +116,7 @@ def descent(
     seed: int,
 ) -> Iterator[Prototypes]:
     """The network after each step of Adam, without end."""
-    classes, own = labels.unique(return_inverse=True)
+    classes, place = labels.unique(return_inverse=True)
     chance = torch.Generator(features.device).manual_seed(seed)
     with torch.random.fork_rng([features.device] if features.is_cuda else []):
         torch.manual_seed(seed)
@@ -137,7 +137,7 @@ def descent(
         with torch.enable_grad():
             scale = log_scale.exp() if how.learn_scale else how.scale
             logits = scale * net.scores(features[some], attributes[classes])
-            loss = cross_entropy(logits, own[some])
+            loss = cross_entropy(logits, place[some])
             adam.zero_grad()
             loss.backward()
         adam.step()
@@ -158,7 +158,7 @@ def best_steps(
     if len(classes) < 2 * PARTS:
         return how.most
     classes = classes[torch.randperm(len(classes), generator=torch.Generator().manual_seed(seed))]
-    found = torch.zeros(how.most)
+    accuracies = torch.zeros(how.most)
     for part in range(TIMES):
         held = torch.zeros(len(attributes), dtype=torch.bool, device=labels.device)
         held[classes[part::PARTS]] = True
@@ -168,8 +168,8 @@ def best_steps(
             if step % EVERY == EVERY - 1:
                 with torch.no_grad():
                     scores = net.scores(features[away], attributes)
-                found[step] += top1(scores, labels[away], held)
-    return int(found.argmax()) + 1
+                accuracies[step] += top1(scores, labels[away], held)
+    return int(accuracies.argmax()) + 1
 
 
 def ridge(
@@ -180,13 +180,13 @@ def ridge(
 ) -> Float[Tensor, "c d"]:
     """Prototypes of all classes by ridge regression from attributes to the mean feature of each
     class with images: argmin ‖A W − M‖² + weight ‖W‖², with M centred."""
-    check(features, labels, attributes)
+    check_features(features, labels, attributes)
     if not weight > 0:
         raise PolymodalError(f"The weight of a ridge must be above 0, not {weight}.")
-    classes, own, counts = labels.unique(return_inverse=True, return_counts=True)
+    classes, place, counts = labels.unique(return_inverse=True, return_counts=True)
     unit = normalize(attributes.double(), dim=-1)
     means = torch.zeros(len(classes), features.shape[1], dtype=torch.double, device=unit.device)
-    means.index_add_(0, own, features.double())
+    means.index_add_(0, place, features.double())
     means = means / counts[:, None]
     middle, centre = means.mean(0), unit[classes].mean(0)
     known = unit[classes] - centre
@@ -194,8 +194,8 @@ def ridge(
     gram = known @ known.T + weight * torch.eye(
         len(classes), dtype=torch.double, device=unit.device
     )
-    found = middle + (unit - centre) @ known.T @ torch.linalg.solve(gram, means - middle)
-    return found.to(features.dtype)
+    solution = middle + (unit - centre) @ known.T @ torch.linalg.solve(gram, means - middle)
+    return solution.to(features.dtype)
 
 
 def centred(unit: Float[Tensor, "c a"], known: Bool[Tensor, " c"]) -> Float[Tensor, "c a"]:
@@ -221,7 +221,7 @@ def cosines_about(
     return cosines(features - middle, prototypes - middle)
 
 
-def check(
+def check_features(
     features: Float[Tensor, "n d"], labels: Int[Tensor, " n"], attributes: Float[Tensor, "c a"]
 ) -> None:
     """Refuse a single class, and numbers that are not finite."""

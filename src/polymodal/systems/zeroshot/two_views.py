@@ -28,8 +28,8 @@ class TwoViews(Learner):
         """The features of an augmented view in training, of the centre crop in evaluation."""
         if self.augment is None or not self.training:
             return super().see(images)
-        found: Features = self.encoder(2 * self.augment(images.float() / 255) - 1)
-        return found
+        features: Features = self.encoder(2 * self.augment(images.float() / 255) - 1)
+        return features
 
     def views(self, batch: ClassBatch) -> Sequence[Features]:
         """Two views of each image."""

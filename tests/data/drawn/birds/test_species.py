@@ -8,7 +8,15 @@ import pytest
 from polymodal.data.drawn import birds
 from polymodal.data.drawn.birds.bird_captions import captions
 from polymodal.data.drawn.birds.plumage import ATTRIBUTES, GROUPS, PARTS, RGB
-from polymodal.data.drawn.birds.species import APART, GENERA, KIN, TRAIN, UNSEEN, VAL, species
+from polymodal.data.drawn.birds.species import (
+    APART,
+    GENERA,
+    SPECIES_OF_A_GENUS,
+    TRAIN,
+    UNSEEN,
+    VAL,
+    species,
+)
 
 STARTS = np.cumsum([0, *map(len, GROUPS.values())])
 
@@ -30,11 +38,11 @@ def test_any_two_classes_are_apart() -> None:
 def test_kin_are_nearer_than_others() -> None:
     usual = species().usual
     distances = (usual[:, None] != usual).sum(-1)
-    genus = np.arange(60) // KIN
+    genus = np.arange(60) // SPECIES_OF_A_GENUS
     same = (genus[:, None] == genus) & ~np.eye(60, dtype=bool)
     assert distances[same].mean() < 0.6 * distances[genus[:, None] != genus].mean()
     for k, words in enumerate(GENERA.values()):
-        for row in usual[KIN * k : KIN * (k + 1)]:
+        for row in usual[SPECIES_OF_A_GENUS * k : SPECIES_OF_A_GENUS * (k + 1)]:
             assert (GROUPS["size"][row[0]], GROUPS["beak shape"][row[3]]) == words
 
 

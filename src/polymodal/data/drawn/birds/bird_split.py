@@ -61,8 +61,8 @@ class Split(Dataset):
 
     def _there(self, rows: Sequence[int]) -> Float32[np.ndarray, "b p 3"]:
         """Where some birds have their parts."""
-        found: np.ndarray = self._places[np.asarray(rows, np.int64)]
-        return found
+        places: np.ndarray = self._places[np.asarray(rows, np.int64)]
+        return places
 
     @cached_property
     def codes(self) -> Int64[np.ndarray, "n g"]:
@@ -85,9 +85,9 @@ class Split(Dataset):
         """Each part's x and y in sides of the picture, and 1 where it can be seen, else three zeros."""
         from polymodal.data.drawn.birds import painting
 
-        found = np.zeros((len(self), len(PARTS), 3), np.float32)
-        painting.find_parts(self.seeds, self.items, self.codes, found)
-        return found
+        places = np.zeros((len(self), len(PARTS), 3), np.float32)
+        painting.find_parts(self.seeds, self.items, self.codes, places)
+        return places
 
     def _paint(
         self, indices: Sequence[int], workers: int | None = None

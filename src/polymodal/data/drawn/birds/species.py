@@ -28,12 +28,12 @@ GENERA = {
 }
 """The usual size and shape of beak of each genus."""
 
-KIN = 5
-"""Species of a genus; class KIN × g + k is species k of genus g."""
+SPECIES_OF_A_GENUS = 5
+"""Species of a genus; class SPECIES_OF_A_GENUS × g + k is species k of genus g."""
 
-UNSEEN = tuple(KIN * genus + k for genus in range(5) for k in (2, 3, 4))
-VAL = tuple(KIN * genus + k for genus in range(5, 10) for k in (3, 4))
-TRAIN = tuple(k for k in range(KIN * len(GENERA)) if k not in UNSEEN + VAL)
+UNSEEN = tuple(SPECIES_OF_A_GENUS * genus + k for genus in range(5) for k in (2, 3, 4))
+VAL = tuple(SPECIES_OF_A_GENUS * genus + k for genus in range(5, 10) for k in (3, 4))
+TRAIN = tuple(k for k in range(SPECIES_OF_A_GENUS * len(GENERA)) if k not in UNSEEN + VAL)
 """The classes by what they are for. Unseen ones have kin among each other and among the seen."""
 
 APART = 5
@@ -113,7 +113,7 @@ def species() -> Species:
     usual: list[Int64[np.ndarray, " g"]] = []
     for genus in range(len(GENERA)):
         ancestor, attempt = _ancestor(genus), 0
-        while len(usual) < KIN * (genus + 1):
+        while len(usual) < SPECIES_OF_A_GENUS * (genus + 1):
             one = _descendant(ancestor, 1000 * genus + attempt)
             if all((one != other).sum() >= APART for other in usual):
                 usual.append(one)
@@ -160,20 +160,22 @@ def _numbers(number: int, stream: int) -> Float64[np.ndarray, " g"]:
     """A random number a group."""
     from polymodal.data.drawn.kernel.randomness import uniforms
 
-    found: np.ndarray = uniforms(ROOT, number, stream, len(GROUPS))
-    return found
+    numbers: np.ndarray = uniforms(ROOT, number, stream, len(GROUPS))
+    return numbers
 
 
 def _names(usual: Int64[np.ndarray, "c g"]) -> tuple[str, ...]:
     """A name a species: what the fewest of its kin share with it, and its genus."""
     names: list[str] = []
     for k, codes in enumerate(usual):
-        genus = k // KIN
-        shared = (usual[KIN * genus : KIN * (genus + 1)] == codes).sum(0)
+        genus = k // SPECIES_OF_A_GENUS
+        shared = (
+            usual[SPECIES_OF_A_GENUS * genus : SPECIES_OF_A_GENUS * (genus + 1)] == codes
+        ).sum(0)
         order = sorted(range(len(GROUPS)), key=lambda g: (shared[g], (g + 5 * k) % len(GROUPS)))
         words = [(group, GROUPS[group][code]) for group, code in zip(GROUPS, codes, strict=True)]
-        found = (f"{_epithet(*words[g])} {list(GENERA)[genus]}".strip() for g in order)
-        names.append(next(name for name in found if " " in name and name not in names))
+        candidates = (f"{_epithet(*words[g])} {list(GENERA)[genus]}".strip() for g in order)
+        names.append(next(name for name in candidates if " " in name and name not in names))
     return tuple(names)
 
 

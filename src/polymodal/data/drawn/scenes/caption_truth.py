@@ -22,9 +22,9 @@ from jaxtyping import Bool, UInt16
 from polymodal.base.errors import PolymodalError
 from polymodal.data.drawn.scenes import geometry
 from polymodal.data.drawn.scenes.attributes import KINDS, RELATIONS
-from polymodal.data.drawn.scenes.phrases import EDGES, NUMBERS, SYNONYMS
 from polymodal.data.drawn.scenes.scene_captions import SIDE, WHERE
 from polymodal.data.drawn.scenes.scene_drawing import Layout
+from polymodal.data.drawn.scenes.scene_phrases import EDGES, NUMBERS, SYNONYMS
 from polymodal.data.drawn.scenes.world_spec import MOST
 from polymodal.data.records import Caption
 
@@ -86,16 +86,16 @@ class Scenes:
     def true(self, claim: Claim) -> Bool[np.ndarray, " n"]:
         """The scenes of which a claim is true."""
         named = [self.named(noun) for noun in claim.nouns]
-        found = np.logical_and.reduce([bits != 0 for bits in named])
+        holds = np.logical_and.reduce([bits != 0 for bits in named])
         if claim.within:
             room = self.named(claim.within)
-            found &= np.bitwise_or.reduce(named) & ~room == 0
+            holds &= np.bitwise_or.reduce(named) & ~room == 0
         if claim.also:
-            found &= named[0] & ~self.fitting(claim.also) == 0
+            holds &= named[0] & ~self.fitting(claim.also) == 0
         if claim.relation:
             beyond = self.beyond[claim.relation][np.arange(len(self)), PLACES[named[0]]]
-            found &= beyond & named[1] != 0
-        return found
+            holds &= beyond & named[1] != 0
+        return holds
 
     def named(self, noun: Noun) -> Bits:
         """The objects that a noun names in each scene; none where it cannot be said."""

@@ -139,12 +139,12 @@ def _claim(world: World, folder: Path) -> None:
     path = folder / SPEC
     if path.is_file():
         try:
-            found = json.loads(path.read_text("utf-8"))
+            recorded = json.loads(path.read_text("utf-8"))
         except ValueError:
-            found = None
-        if found != world.spec():
+            recorded = None
+        if recorded != world.spec():
             raise PolymodalError(
-                f"{folder} holds another world ({_differences(found, world.spec())}). "
+                f"{folder} holds another world ({_differences(recorded, world.spec())}). "
                 "Draw into an empty folder, or delete this one."
             )
         return
@@ -155,12 +155,12 @@ def _claim(world: World, folder: Path) -> None:
     files.write_json(path, world.spec())
 
 
-def _differences(found: Any, asked: dict[str, Any]) -> str:
+def _differences(recorded: Any, asked: dict[str, Any]) -> str:
     """In which fields two specs differ."""
-    if not isinstance(found, dict):
+    if not isinstance(recorded, dict):
         return f"{SPEC} cannot be read"
-    names = [name for name in asked if found.get(name) != asked[name]]
-    return "; ".join(f"{name} is {found.get(name)!r}, not {asked[name]!r}" for name in names)
+    names = [name for name in asked if recorded.get(name) != asked[name]]
+    return "; ".join(f"{name} is {recorded.get(name)!r}, not {asked[name]!r}" for name in names)
 
 
 def _is_whole(path: Path, count: int) -> bool:

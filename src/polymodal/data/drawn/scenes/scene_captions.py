@@ -3,7 +3,8 @@ one-object (004, §5.5)."""
 
 from polymodal.data.drawn.scenes import geometry
 from polymodal.data.drawn.scenes.attributes import COLOURS, MATERIALS, RELATIONS, SHAPES, SIZES
-from polymodal.data.drawn.scenes.phrases import (
+from polymodal.data.drawn.scenes.scene_drawing import Layout
+from polymodal.data.drawn.scenes.scene_phrases import (
     ALL,
     EDGES,
     NUMBERS,
@@ -17,7 +18,6 @@ from polymodal.data.drawn.scenes.phrases import (
     single_out,
     some,
 )
-from polymodal.data.drawn.scenes.scene_drawing import Layout
 from polymodal.data.drawn.scenes.world_spec import PALETTES, WorldSpec
 from polymodal.data.records import Caption, Phrase
 

@@ -8,7 +8,7 @@ from polymodal.data.drawn.kernel.vectors import along, get
 from polymodal.data.drawn.scenes.scene_layout import draw_attributes, place, shape_body
 from polymodal.data.drawn.scenes.shading import shade_body, shade_ground
 from polymodal.data.drawn.scenes.stage import EYE, ray, set_stage
-from polymodal.data.drawn.scenes.visibility import frame, look, majority
+from polymodal.data.drawn.scenes.visibility import frame, majority, nearest_depths
 
 
 @entry
@@ -43,7 +43,7 @@ def lay_out(
 @entry
 def find(stage: np.ndarray, bodies: np.ndarray, mask: np.ndarray, boxes: np.ndarray) -> None:
     """Write whose each pixel is, and each body's box."""
-    _, owner = look(stage, bodies, bodies.shape[0], 2 * mask.shape[0])
+    _, owner = nearest_depths(stage, bodies, bodies.shape[0], 2 * mask.shape[0])
     majority(owner, mask)
     frame(stage, bodies, bodies.shape[0], mask, boxes)
 
@@ -52,7 +52,7 @@ def find(stage: np.ndarray, bodies: np.ndarray, mask: np.ndarray, boxes: np.ndar
 def paint(stage: np.ndarray, bodies: np.ndarray, image: np.ndarray) -> None:
     """Draw one picture, with 2 × 2 points a pixel."""
     size = image.shape[0]
-    depth, owner = look(stage, bodies, bodies.shape[0], 2 * size)
+    depth, owner = nearest_depths(stage, bodies, bodies.shape[0], 2 * size)
     eye, step = get(stage, EYE), 1.0 / size
     for row in range(size):
         for column in range(size):

@@ -36,7 +36,7 @@ def depths(stage: np.ndarray, body: np.ndarray, depth: np.ndarray) -> tuple[int,
 
 
 @helper
-def look(
+def nearest_depths(
     stage: np.ndarray, bodies: np.ndarray, count: int, side: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The nearest depth at each point of a grid, and whose it is: k + 1 for body k, 0 for none."""

@@ -13,9 +13,9 @@ from typing import Any
 
 from polymodal.data.records import Dataset
 from polymodal.diagnosis.compositionality import Fit, tre_ratios
+from polymodal.diagnosis.encoder_measures import described, examine, parts_scores
 from polymodal.diagnosis.examination import Settings
 from polymodal.diagnosis.locality import Probing
-from polymodal.diagnosis.measuring import described, examine, parts_scores
 from polymodal.diagnosis.parts_ratio import Relating
 from polymodal.diagnosis.pointwise import Mining
 from polymodal.studies.figures.heatmaps import heatmaps
@@ -33,11 +33,12 @@ from polymodal.studies.seeds.zeroshot.zeroshot_recipes import (
     OURS,
     RECONSTRUCTING,
     TOLD_CLASSES,
-    drawn,
+    drawn_rows,
     row,
     small,
 )
 from polymodal.studies.study import Measuring, Paper, Probe, Recipe, Scale, Study
+from polymodal.systems.zeroshot.learner import Learner
 from polymodal.systems.zeroshot.place_predictions import local_scores
 from polymodal.training.training_config import Training
 
@@ -119,7 +120,7 @@ TABLE = tuple(
     for local in losses
 )
 BASIC = [row for row in TABLE if row.model.encoder == "basic"]
-DRAWN_TABLE, SMALL_TABLE = drawn(BASIC), small(BASIC)
+DRAWN_TABLE, SMALL_TABLE = drawn_rows(BASIC), small(BASIC)
 LOCALLY = tuple(
     row(block, "alex", model)
     for block, models in (("strong", MODELS), ("as-written", ALEX))
@@ -158,14 +159,14 @@ SMALL_PLATEAU = tuple(
 
 
 def with_accuracy(
-    system: Any, splits: Mapping[str, Dataset], *, measure: Any, how: Settings
+    system: Learner, splits: Mapping[str, Dataset], *, measure: Any, how: Settings
 ) -> dict[str, float]:
     """What is measured of a row, with the accuracy that it is compared with."""
     accuracy = system.evaluate(splits["test"])["zsl_top1"]
     return {"zsl_top1": accuracy, **measure(system, splits, how)}
 
 
-def tre_of_both(system: Any, splits: Mapping[str, Dataset], how: Settings) -> dict[str, float]:
+def tre_of_both(system: Learner, splits: Mapping[str, Dataset], how: Settings) -> dict[str, float]:
     """Of unseen classes, and of other images of the seen ones: the thesis does not say of which (A.8)."""
     unseen = examine(system, splits, "tre", how)
     other = examine(system, splits, "tre", replace(how, test="test_seen"))
@@ -223,7 +224,7 @@ STUDIES = {
         about="classes from AlexNet's local features: averaged representations or predictions (Table A.3)",
         scales=scales(
             LOCALLY,
-            drawn=drawn(LOCALLY),
+            drawn=drawn_rows(LOCALLY),
             small=small(LOCALLY),
             size=128,  # of smaller images each position sees all, so that there is nothing to average
         ),
@@ -252,7 +253,7 @@ STUDIES = {
         about="heatmaps of pointwise mutual information between images (Fig. 4.4)",
         scales=scales(
             WITH_HEATMAPS,
-            drawn=drawn(WITH_HEATMAPS),
+            drawn=drawn_rows(WITH_HEATMAPS),
             small=small(WITH_HEATMAPS),
             quick_probe=partial(heatmaps, how=QUICK_MEASURED),
         ),

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from itertools import islice
-from typing import Any
 
 import torch
 
 from polymodal.data.records import Dataset
 from polymodal.metrics.class_accuracy import top1
+from polymodal.systems.zeroshot.learner import Learner
 from polymodal.systems.zeroshot.prototypes import Fitting, cosines_about, descent, ridge
 
 VIEWS = 4
@@ -31,7 +31,7 @@ WAYS: dict[str, tuple[Fitting, bool]] = {
 RIDGES = (0.1, 1.0, 10.0)
 
 
-def prototype_trials(system: Any, splits: Mapping[str, Dataset]) -> dict[str, float]:
+def prototype_trials(system: Learner, splits: Mapping[str, Dataset]) -> dict[str, float]:
     """Top-1 on the validation classes for each way to fit prototypes to the training images."""
     train, val = splits["train"], splits["val"]
     fitted_to = {views > 1: system.features(train, views) for views in (1, VIEWS)}
@@ -47,10 +47,10 @@ def prototype_trials(system: Any, splits: Mapping[str, Dataset]) -> dict[str, fl
         for step, net in enumerate(islice(nets, max(STEPS)), start=1):
             if step in STEPS:
                 with torch.no_grad():
-                    found = net.scores(features, attributes)
-                scores[f"{name}_{step}"] = top1(found, labels, here)
+                    cosines = net.scores(features, attributes)
+                scores[f"{name}_{step}"] = top1(cosines, labels, here)
     for views, (seen, classes) in fitted_to.items():
         for weight in RIDGES:
-            found = cosines_about(features, ridge(seen, classes, attributes, weight), known)
-            scores[f"ridge_{weight:g}{'_views' if views else ''}"] = top1(found, labels, here)
+            cosines = cosines_about(features, ridge(seen, classes, attributes, weight), known)
+            scores[f"ridge_{weight:g}{'_views' if views else ''}"] = top1(cosines, labels, here)
     return scores

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from polymodal.studies.study import SMALL, Recipe
-from polymodal.systems import named
+from polymodal.systems import system_named
 from polymodal.training.training_config import Training
 
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -118,7 +118,7 @@ def row(block: str, encoder: str, model: str, local: str = "", times: float = 1)
     return Recipe(
         name=f"{encoder}/{model}{local}",
         system=system,
-        model=named(system).Config(encoder=encoder, local=LOCAL[local], **settings, **how),
+        model=system_named(system).Config(encoder=encoder, local=LOCAL[local], **settings, **how),
         training=replace(SCHEDULE, epochs=times * EPOCHS[block][encoder]),
         block=block,
         seeds=1 if encoder == "alex" or model in (*RECONSTRUCTING, *MODERN) else None,
@@ -164,7 +164,7 @@ def slimmed(rows: Sequence[Recipe], rates: Mapping[str, Any]) -> tuple[Recipe, .
     )
 
 
-def drawn(rows: Sequence[Recipe]) -> tuple[Recipe, ...]:
+def drawn_rows(rows: Sequence[Recipe]) -> tuple[Recipe, ...]:
     """Small rows for drawn birds."""
     return slimmed(rows, DRAWN_RATES)
 

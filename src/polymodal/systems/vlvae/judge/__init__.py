@@ -14,7 +14,7 @@ import torch
 from polymodal.base.errors import PolymodalError
 from polymodal.data.fixed_words import Words
 from polymodal.data.image_texts import words_of
-from polymodal.data.located_texts import Seen
+from polymodal.data.located_texts import LocatedTexts
 from polymodal.data.records import Dataset
 from polymodal.metrics.correctness import RELATION
 from polymodal.nn.residual import ImageEncoder
@@ -39,7 +39,7 @@ def learn(config: Config, train: Dataset) -> dict[str, Any]:
     learned = {"size": train.images([0]).shape[1], "words": words.as_json()}
     if config.words == "bag" or (config.words == "auto" and words.shortest < words.length):
         return learned
-    examples = Seen(train, words)
+    examples = LocatedTexts(train, words)
     at = [examples.texts[..., place].unique().tolist() for place in range(words.length)]
     return learned | {"at": at, "objects": examples.places.shape[2]}
 
@@ -51,10 +51,10 @@ def build(config: Config, learned: dict[str, Any]) -> Judge:
     if "at" not in learned:
         bag = BagReader(encoder=encoder, words=len(words), hidden=config.hidden)
         return BagJudge(config, words, bag)
-    attributes = named_places([[words.words[n] for n in own] for own in learned["at"]])
+    attributes = named_places([[words.words[n] for n in numbers] for numbers in learned["at"]])
     allowed = torch.zeros(words.length, len(words), dtype=torch.bool)
-    for place, own in enumerate(learned["at"]):
-        allowed[place, own] = True
+    for place, numbers in enumerate(learned["at"]):
+        allowed[place, numbers] = True
     (relation,) = attributes.get(RELATION, [None])
     known = words.numbers
     reader = PlaceReader(
@@ -76,11 +76,13 @@ def named_places(at: Sequence[Sequence[str]]) -> dict[str, list[int]]:
     """
     from polymodal.data.drawn.scenes.attributes import KINDS
 
-    relations = [p for p, own in enumerate(at) if {OPPOSITES.get(word) for word in own} == set(own)]
-    found: dict[str, list[int]] = {}
-    for place, own in enumerate(at):
-        name = next((kind for kind, known in KINDS.items() if set(own) <= set(known)), None)
+    relations = [
+        p for p, words in enumerate(at) if {OPPOSITES.get(word) for word in words} == set(words)
+    ]
+    places: dict[str, list[int]] = {}
+    for place, words in enumerate(at):
+        name = next((kind for kind, known in KINDS.items() if set(words) <= set(known)), None)
         if relations == [place]:
             name = RELATION
-        found.setdefault(name or f"word_{place + 1}", []).append(place)
-    return found
+        places.setdefault(name or f"word_{place + 1}", []).append(place)
+    return places

@@ -9,10 +9,10 @@ from jaxtyping import Float, Int, Shaped
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from polymodal.data.image_texts import SayingBatch, Sayings
+from polymodal.data.image_texts import ImageTextBatch, ImageTexts
 from polymodal.data.records import Dataset
 from polymodal.metrics.correctness import bag_correctness
-from polymodal.nn.word_readers import BagReader, said
+from polymodal.nn.word_readers import BagReader, words_said
 from polymodal.systems.vlvae.judge.judge_module import BLOCK, Judge
 from polymodal.training.recording import Outputs
 
@@ -25,13 +25,13 @@ class BagJudge(Judge):
 
     reader: BagReader
 
-    def examples(self, dataset: Dataset) -> Sayings:
-        return Sayings(dataset, self.words)
+    def examples(self, dataset: Dataset) -> ImageTexts:
+        return ImageTexts(dataset, self.words)
 
-    def step(self, batch: SayingBatch) -> Outputs:
+    def step(self, batch: ImageTextBatch) -> Outputs:
         """Binary cross-entropy of each word for each image; the blank, which comes first, is
         excluded."""
-        truth = said(batch.texts, len(self.words))[:, 1:]
+        truth = words_said(batch.texts, len(self.words))[:, 1:]
         logits = self.reader(batch.images)[:, 1:]
         loss = binary_cross_entropy_with_logits(logits, truth.float())
         return {"loss": loss, "shown": loss.detach()}
@@ -46,24 +46,24 @@ class BagJudge(Judge):
     def probabilities(self, pictures: Shaped[Tensor, "b 3 h w"]) -> Float[Tensor, "b v"]:
         """The probability of each word for each image."""
         self.eval()
-        found = [self.reader(some.to(self.device)) for some in pictures.split(BLOCK)]
-        return torch.cat(found).sigmoid()
+        blocks = [self.reader(some.to(self.device)) for some in pictures.split(BLOCK)]
+        return torch.cat(blocks).sigmoid()
 
-    def scores(self, batches: Iterator[SayingBatch]) -> dict[str, float]:
+    def scores(self, batches: Iterator[ImageTextBatch]) -> dict[str, float]:
         """Balanced accuracies, the mean over images with and without a word, since most words are
         rare; and the correctness of the texts themselves."""
-        found, truth, texts = [], [], []
+        predicted, truth, texts = [], [], []
         for batch in batches:
-            found.append(self.probabilities(batch.images).cpu())
-            truth.append(said(batch.texts, len(self.words)).cpu())
+            predicted.append(self.probabilities(batch.images).cpu())
+            truth.append(words_said(batch.texts, len(self.words)).cpu())
             texts.append(batch.texts[:, 0].cpu())
-        likely, there = torch.cat(found), torch.cat(truth)
+        likely, there = torch.cat(predicted), torch.cat(truth)
         right = ((likely > 0.5) == there).double()
         scores: dict[str, float] = {}
         for number, word in enumerate(self.words.words[1:], 1):
-            own = there[:, number]
-            if own.any() and not own.all():  # else there is nothing to tell apart
-                both = right[own, number].mean() + right[~own, number].mean()
+            says = there[:, number]
+            if says.any() and not says.all():  # else there is nothing to tell apart
+                both = right[says, number].mean() + right[~says, number].mean()
                 scores[f"accuracy_{word}"] = 50 * both.item()
         scores["least_accuracy"] = min(scores.values(), default=0.0)
         return scores | bag_correctness(torch.cat(texts), likely, blank=0)

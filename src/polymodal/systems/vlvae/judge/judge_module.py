@@ -11,7 +11,7 @@ from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
 from polymodal.data.fixed_words import Words
-from polymodal.data.image_texts import Sayings, check_pictures, check_texts
+from polymodal.data.image_texts import ImageTexts, check_pictures, check_texts
 from polymodal.data.records import Dataset
 from polymodal.nn.learning_rates import half_cosine
 from polymodal.nn.word_readers import BagReader, PlaceReader
@@ -36,7 +36,7 @@ class Judge(Recordable):
         check_texts(splits, self.words)
 
     @abstractmethod
-    def examples(self, dataset: Dataset) -> Sayings:
+    def examples(self, dataset: Dataset) -> ImageTexts:
         """Training examples of a split."""
 
     @abstractmethod
@@ -55,10 +55,10 @@ class Judge(Recordable):
 
     def begin_from(self, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
         """Load another judge's weights."""
-        own, other = (
+        words, other = (
             {k: v.shape for k, v in some.items()} for some in (self.state_dict(), weights)
         )
-        if own != other or Words.from_json(learned["words"]) != self.words:
+        if words != other or Words.from_json(learned["words"]) != self.words:
             raise PolymodalError(
                 "--init names a judge of other words or of another shape: start from a run on the "
                 "same data, with the same model settings."

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
 from polymodal.data.fixed_words import Words
-from polymodal.data.located_texts import Seen, SeenBatch
+from polymodal.data.located_texts import LocatedTextBatch, LocatedTexts
 from polymodal.data.records import Dataset
 from polymodal.metrics.correctness import correctness
 from polymodal.nn.word_readers import PlaceReader
@@ -37,17 +37,17 @@ class PlaceJudge(Judge):
         self.attributes = attributes
         self.chance = reader.allowed[reader.others].sum(1).log().mean().item()
 
-    def examples(self, dataset: Dataset) -> Seen:
-        found = Seen(dataset, self.words)
-        if found.places.shape[2] != self.reader.objects:
+    def examples(self, dataset: Dataset) -> LocatedTexts:
+        seen = LocatedTexts(dataset, self.words)
+        if seen.places.shape[2] != self.reader.objects:
             raise PolymodalError(
                 f"This judge was trained with the positions of {self.reader.objects} objects, but these data "
-                f"give those of {found.places.shape[2]}. Evaluate it on a world such as two-objects, or "
+                f"give those of {seen.places.shape[2]}. Evaluate it on a world such as two-objects, or "
                 "use judge.correctness on images."
             )
-        return found
+        return seen
 
-    def step(self, batch: SeenBatch) -> Outputs:
+    def step(self, batch: LocatedTextBatch) -> Outputs:
         """The loss of the words of all true texts of each image, and of the objects' positions."""
         words, places = self.reader(batch.images, self.reader.relations(batch.texts))
         likely = self.reader.likely(words, batch.texts)
@@ -67,7 +67,7 @@ class PlaceJudge(Judge):
         )
 
     @torch.no_grad()
-    def scores(self, batches: Iterator[SeenBatch]) -> dict[str, float]:
+    def scores(self, batches: Iterator[LocatedTextBatch]) -> dict[str, float]:
         """Accuracies over all true texts, and the error of the positions in percent of the side.
 
         The accuracy of the relation is balanced, over true relations and their opposites.
@@ -87,14 +87,14 @@ class PlaceJudge(Judge):
         place = self.reader.relation
         if place is not None and len(wrong):
             right[place] = 0.5 * (right[place] + wrong[:, place].mean())
-        found = {
-            f"accuracy_{name}": 100 * right[own].mean().item()
-            for name, own in self.attributes.items()
+        scores = {
+            f"accuracy_{name}": 100 * right[at].mean().item()
+            for name, at in self.attributes.items()
         }
-        found["least_accuracy"] = min(found.values())
+        scores["least_accuracy"] = min(scores.values())
         if self.reader.objects:
-            found["place_error"] = 100 * torch.cat(away).mean().item()
-        return found
+            scores["place_error"] = 100 * torch.cat(away).mean().item()
+        return scores
 
     @torch.no_grad()
     def read(
@@ -103,11 +103,11 @@ class PlaceJudge(Judge):
         """The predicted words at each position of a text, and the objects' positions: see
         `PlaceReader.read`."""
         self.eval()
-        found = [
-            self.reader.read(some.to(self.device), told.to(self.device)[:, None])
-            for some, told in zip(pictures.split(BLOCK), texts.split(BLOCK), strict=True)
+        blocks = [
+            self.reader.read(some.to(self.device), words.to(self.device)[:, None])
+            for some, words in zip(pictures.split(BLOCK), texts.split(BLOCK), strict=True)
         ]
-        read, places = zip(*found, strict=True)
+        read, places = zip(*blocks, strict=True)
         return torch.cat(read)[:, 0], torch.cat(places)[:, 0]
 
     def correctness(

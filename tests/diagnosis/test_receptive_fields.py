@@ -6,7 +6,7 @@ from torch import nn
 
 from polymodal.base.errors import PolymodalError
 from polymodal.diagnosis.encoders import Maps
-from polymodal.diagnosis.windows import cell, fitting, looked_through, measured
+from polymodal.diagnosis.receptive_fields import cell, fitting, looked_through, measured
 from polymodal.nn.scratch import Window, alex, basic
 
 

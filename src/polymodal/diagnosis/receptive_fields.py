@@ -42,8 +42,8 @@ def seen(
     """Which rows of maps see each of some rows of pixels."""
     tried = picture.repeat(len(rows), 1, 1, 1)
     tried[torch.arange(len(rows)), :, rows] = torch.nan
-    found: Tensor = maps(tried).isnan().any(3).any(1)
-    return found
+    reached: Tensor = maps(tried).isnan().any(3).any(1)
+    return reached
 
 
 def fitting(sees: Bool[Tensor, "size h"]) -> Window:
@@ -63,10 +63,10 @@ def fitting(sees: Bool[Tensor, "size h"]) -> Window:
             step = int(ends[second] - ends[first]) // (second - first)
             start = int((low - step * numbers)[begun][0])
             last = int((high - step * numbers)[ended][0])
-            found = Window(size=last - start + 1, step=step, start=start)
+            window = Window(size=last - start + 1, step=step, start=start)
             spanned = (rows >= low) & (rows <= high) & ~blind
-            if torch.equal(looked_through(found, size, places), spanned):
-                return found
+            if torch.equal(looked_through(window, size, places), spanned):
+                return window
     raise PolymodalError(
         "What the places of this network's maps see of the picture could not be told: they are not "
         "alike, or see nearly all of it. Say it with `window`."

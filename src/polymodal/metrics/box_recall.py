@@ -23,9 +23,9 @@ def box_recall(
     >>> box_recall([(box, box), (box, box + 1)])
     {'recall': 50.0, 'boxes': 2}
     """
-    found = boxes = 0
+    hits = boxes = 0
     for true, proposed in pairs:
         boxes += len(true)
         if len(true):
-            found += int((iou(true, proposed) >= overlap).any(1).sum())
-    return {"recall": 100 * found / boxes if boxes else float("nan"), "boxes": boxes}
+            hits += int((iou(true, proposed) >= overlap).any(1).sum())
+    return {"recall": 100 * hits / boxes if boxes else float("nan"), "boxes": boxes}

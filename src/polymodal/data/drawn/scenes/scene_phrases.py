@@ -79,14 +79,14 @@ class Cast:
 
     def groups(self, among: Sequence[int], kinds: tuple[int, ...]) -> list[tuple[int, ...]] | None:
         """Objects alike in some attributes, or None where an object outside is like one of them."""
-        found: list[tuple[int, ...]] = []
+        alike_groups: list[tuple[int, ...]] = []
         for k in among:
             alike = self.fitting(k, kinds)
             if not set(alike) <= set(among):
                 return None
-            if alike not in found:
-                found.append(alike)
-        return found
+            if alike not in alike_groups:
+                alike_groups.append(alike)
+        return alike_groups
 
     def order(self, edge: str) -> list[int]:
         """The objects from one edge on: leftmost, rightmost, frontmost or rearmost first."""

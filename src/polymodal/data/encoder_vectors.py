@@ -72,11 +72,11 @@ def as_kept(
 ) -> Float[np.ndarray, "b ..."]:
     """Vectors of some images of a split in the type that they are kept in, if they are finite in it."""
     with np.errstate(over="ignore"):
-        found = values.astype(kind)
-    bad = np.flatnonzero(~np.isfinite(found).reshape(len(found), -1).all(1))
+        rows = values.astype(kind)
+    bad = np.flatnonzero(~np.isfinite(rows).reshape(len(rows), -1).all(1))
     if len(bad):
         raise PolymodalError(
             f"The features of image {images[int(bad[0])]} of {split} are not finite in {kind.name}. "
             "Check the encoder, or keep the features as float32."
         )
-    return found
+    return rows

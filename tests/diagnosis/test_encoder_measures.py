@@ -9,7 +9,7 @@ from PIL import Image
 
 from marks import SETS, SIZE, SPLITS, TEST, TRAIN, Bare, Blind, Knowing, Marks
 from polymodal.base.errors import PolymodalError
-from polymodal.diagnosis import measuring
+from polymodal.diagnosis import encoder_measures
 from polymodal.diagnosis.compositionality import Fit
 from polymodal.diagnosis.encoders import as_encoder, of_module
 from polymodal.diagnosis.examination import Examination, Settings
@@ -38,28 +38,30 @@ def examined(kind):
 
 
 def test_features_that_are_sums_of_attributes():
-    found = measuring.tre(examined("knowing"))
+    found = encoder_measures.tre(examined("knowing"))
     assert found["tre"] < 0.01
     assert found["tre_ratio"] < 0.05
-    assert measuring.tre(examined("blind"))["tre_ratio"] == pytest.approx(1, abs=0.15)
+    assert encoder_measures.tre(examined("blind"))["tre_ratio"] == pytest.approx(1, abs=0.15)
 
 
 def test_features_that_are_maps_of_parts():
-    found = measuring.parts(examined("knowing"))
+    found = encoder_measures.parts(examined("knowing"))
     assert found["parts_f1"] > 0.99
     assert found["f1_mark_0"] > 0.99
-    assert measuring.parts(examined("blind"))["parts_f1"] < 0.3
+    assert encoder_measures.parts(examined("blind"))["parts_f1"] < 0.3
 
 
 def test_all_is_fitted_to_one_split_and_measured_on_the_other(monkeypatch):
     given = {}
     for name in ("tre_ratio", "parts_f1"):
         monkeypatch.setattr(
-            measuring, name, lambda *data, name=name: given.update({name: data}) or {name: 1.0}
+            encoder_measures,
+            name,
+            lambda *data, name=name: given.update({name: data}) or {name: 1.0},
         )
     found = examined("knowing")
-    measuring.tre(found)
-    measuring.parts(found)
+    encoder_measures.tre(found)
+    encoder_measures.parts(found)
     known, asked, _ = given["tre_ratio"]
     assert torch.equal(known.features, found.seen.whole)
     assert torch.equal(asked.features, found.asked.whole)
@@ -71,16 +73,16 @@ def test_all_is_fitted_to_one_split_and_measured_on_the_other(monkeypatch):
 
 
 def test_classes_never_seen_are_recognised_by_what_they_are_made_of():
-    found = measuring.zeroshot(examined("knowing"))
+    found = encoder_measures.zeroshot(examined("knowing"))
     assert found["chance"] == pytest.approx(100 / len(TEST.chosen))
     assert found["zsl_top1_ridge"] > 90
     assert found["zsl_top1"] > 1.5 * found["chance"]  # few steps, and few numbers to move
-    assert measuring.zeroshot(examined("blind"))["zsl_top1_ridge"] < 30
+    assert encoder_measures.zeroshot(examined("blind"))["zsl_top1_ridge"] < 30
 
 
 def test_global_and_local_features_share_what_both_know():
-    assert measuring.mined(examined("knowing"))["mi_nats"] > 0.05
-    assert measuring.mined(examined("blind"))["mi_nats"] < 0.05
+    assert encoder_measures.mined(examined("knowing"))["mi_nats"] > 0.05
+    assert encoder_measures.mined(examined("blind"))["mi_nats"] < 0.05
 
 
 def test_heat_is_on_the_marks_that_both_images_have():
@@ -100,21 +102,21 @@ def test_heat_is_on_the_marks_that_both_images_have():
 
 
 def test_the_parts_ratio_rises_with_shared_attributes():
-    scores = measuring.ratio(examined("knowing"))
+    scores = encoder_measures.ratio(examined("knowing"))
     trends = examined("knowing").relation.trends()
     assert scores["ratio_r_attributes"] > 0.5
     assert scores["ratio_p_attributes"] < 1e-6
     assert 0.1 < scores["parts_area"] < 0.5
     rising = [y for _, y in trends["attributes"]]
     assert rising[-1] > rising[0] + 0.1
-    nothing = measuring.ratio(examined("blind"))
+    nothing = encoder_measures.ratio(examined("blind"))
     assert abs(nothing["ratio_r_attributes"]) < 0.25
     assert nothing["parts_ratio"] == pytest.approx(nothing["parts_area"], abs=0.1)
 
 
 def test_the_area_is_the_share_of_places_with_a_part():
     found = examined("knowing")
-    scores = measuring.ratio(found)
+    scores = encoder_measures.ratio(found)
     shares = (found.asked.local > 0).any(1).float().mean((1, 2))
     seconds = torch.arange(1000) % len(TEST)
     assert scores["parts_area"] == pytest.approx(shares[seconds].mean().item(), abs=1e-5)
@@ -122,10 +124,10 @@ def test_the_area_is_the_share_of_places_with_a_part():
 
 def test_for_studies(tmp_path):
     quick = replace(QUICK, heatmaps=Mining(steps=5, hidden=8), ratio=Relating(pairs=100))
-    tre = measuring.tre(measuring.examine(Knowing(), SPLITS, "tre", quick))
+    tre = encoder_measures.tre(encoder_measures.examine(Knowing(), SPLITS, "tre", quick))
     expected = {"tre", "tre_random", "tre_ratio", "tre_ratio_spread", "tre_ratio_stopped"}
     assert tre.keys() == expected
-    assert "parts_f1" in measuring.parts_scores(Knowing(), SPLITS, quick)
+    assert "parts_f1" in encoder_measures.parts_scores(Knowing(), SPLITS, quick)
     out = tmp_path / "figures" / "heat.png"
     found = heatmaps(Knowing(), SPLITS, out, quick)
     assert found.keys() >= {"mi_nats", "parts_ratio", "ratio_r_ssim", "ratio_p_ssim"}
@@ -138,10 +140,10 @@ def test_for_studies(tmp_path):
 def test_what_data_cannot_tell():
     bare = {name: Bare(split) for name, split in SPLITS.items()}
     with pytest.raises(PolymodalError, match="tre cannot be measured: the images have no classes"):
-        measuring.examine(Knowing(), bare, "tre", None)
+        encoder_measures.examine(Knowing(), bare, "tre", None)
     partless = {name: Marks((0, 1), known=False) for name in SPLITS}
     with pytest.raises(PolymodalError, match="parts cannot be measured: it is not known where"):
-        measuring.parts_scores(Knowing(), partless)
+        encoder_measures.parts_scores(Knowing(), partless)
 
 
 def test_pairs_that_are_shown():

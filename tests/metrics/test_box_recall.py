@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from polymodal.metrics.proposals import box_recall
+from polymodal.metrics.box_recall import box_recall
 
 
 def test_each_true_box_needs_one_proposal_that_overlaps_it_by_half():
