@@ -1,0 +1,126 @@
+"""Settings of every segmentation system, and what it needs to know of its data."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from polymodal.base.errors import PolymodalError
+from polymodal.base.ranges import Positive, Steps, TwoOrMore, Weight, check_ranges
+from polymodal.data.columns import Column
+from polymodal.data.modalities import row_shape, scan_names
+from polymodal.data.records import Dataset
+
+BLOCK = 64
+"""Scans that are read at once to learn their mean."""
+
+LearnFrom = Literal["each", "random", "curriculum", "all"]
+"""Which subsets of modalities the decoder learns from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """A U-Net and its training. For research: not a medical device."""
+
+    modalities: tuple[str, ...] = ()
+    """Columns that hold the scans; by default all columns that are modalities."""
+    target: tuple[int, ...] = ()
+    """Labels of the mask that together are the one class to find, such as enhancing tumour alone
+    (003, §8.4.3); by default each label is a class of its own."""
+    width: Positive[int] = 32
+    """Feature maps of the finest level; twice as many at each level, up to 256."""
+    levels: TwoOrMore[int] = 5
+    """Levels of the U-Net; the grid is halved between them."""
+    learn_from: LearnFrom = "each"
+    """What the decoder learns from: each modality alone and all together (each), a random subset of each
+    item (random: modality dropout), all first and then subsets that seldom lack much (curriculum), or
+    all together."""
+    curriculum: Steps[int] = 500
+    """Steps with all modalities before any is dropped, for --learn-from curriculum."""
+    seg_weight: Weight[float] = 1.0
+    """Weight λ_S of the segmentation loss (003, eq. 8.3.6)."""
+    dice_weight: Weight[float] = 0.0
+    """Weight of the Dice loss beside the cross-entropy; 0 as in the thesis."""
+    augment: bool = True
+    """Turn, scale and flip training items, and change their brightness and contrast."""
+    lr: Positive[float] = 1e-4
+    """Learning rate of Adam."""
+    decay: bool = False
+    """Cosine decay of the learning rate to 0."""
+    select: Literal["alone", "mean", "all"] = "alone"
+    """Dice on validation that selects the weights: the mean over each modality alone, over all subsets
+    of modalities, or that of all together."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+
+def learn(config: Settings, train: Dataset) -> dict[str, Any]:
+    """The modalities, their mean and spread, and the labels of the mask."""
+    names = scan_names(train, config.modalities, "Segmentation")
+    columns = {name: train.column(name) for name in names}
+    shapes = {name: row_shape(column, name) for name, column in columns.items()}
+    grid = shapes[names[0]][1:]
+    if min(grid) < 2 ** (config.levels - 1):
+        raise PolymodalError(
+            f"A grid of {'×'.join(map(str, grid))} cannot be halved {config.levels - 1} times. Give "
+            f"--levels {int(np.log2(min(grid))) + 1} or fewer, or larger scans."
+        )
+    return {
+        "modalities": names,
+        "channels": {name: shape[0] for name, shape in shapes.items()},
+        "grid": list(grid),
+        "statistics": {name: statistics(column, name) for name, column in columns.items()},
+        **classes(train, config.target, grid),
+    }
+
+
+def statistics(column: Column, name: str) -> list[float]:
+    """Mean and standard deviation of all scans that there are."""
+    rows = np.arange(len(column)) if column.present is None else np.flatnonzero(column.present)
+    if not len(rows):
+        raise PolymodalError(
+            f"No training item has the modality {name!r}. Leave it out: --modalities names the others."
+        )
+    count, total, squares = 0, 0.0, 0.0
+    for start in range(0, len(rows), BLOCK):
+        scans = column.batch(rows[start : start + BLOCK].tolist()).astype(np.float64)
+        count, total = count + scans.size, total + scans.sum()
+        squares += float(np.square(scans).sum())
+    mean = float(total / count)
+    spread = float(np.sqrt(max(squares / count - mean**2, 0.0)))
+    if not np.isfinite(mean + spread) or spread == 0:
+        raise PolymodalError(
+            f"The modality {name!r} has mean {mean:g} and standard deviation {spread:g} over the training "
+            "items: nothing can be learned from it. Check its scans, or leave it out of --modalities."
+        )
+    return [mean, spread]
+
+
+def classes(train: Dataset, target: tuple[int, ...], grid: tuple[int, ...]) -> dict[str, Any]:
+    """The labels of the training masks, and the name of each class but the background."""
+    column = train.column("mask", "Segmentation")
+    first = column.batch([0])
+    if first.dtype.kind not in "iub" or first.shape[1:] != grid:
+        raise PolymodalError(
+            f"A mask has a whole number for each of {'×'.join(map(str, grid))} places; found "
+            f"{first.dtype} of shape {list(first.shape[1:])}."
+        )
+    found: set[int] = set()
+    for start in range(0, len(column), BLOCK):
+        rows = list(range(start, min(start + BLOCK, len(column))))
+        found |= set(np.unique(column.batch(rows)).tolist())
+    labels = sorted(map(int, found))
+    if lost := sorted(set(target) - set(labels)):
+        raise PolymodalError(
+            f"--target names the labels {', '.join(map(str, lost))}, but the training masks have only "
+            f"{', '.join(map(str, labels))}."
+        )
+    if not set(labels) - {0}:
+        raise PolymodalError(
+            "The training masks have the label 0 alone, so that there is nothing to find."
+        )
+    known = getattr(column, "classes", None) or {}
+    labels = sorted({0, *labels})
+    names = ["target"] if target else [str(known.get(n, f"label{n}")) for n in labels if n]
+    return {"labels": labels, "target": list(target), "classes": names}
