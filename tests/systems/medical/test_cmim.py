@@ -1,5 +1,7 @@
 """CMIM: it learns, with any subset of the modalities, and its bounds are what they say."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 import torch
@@ -188,6 +190,18 @@ def test_the_target_may_be_one_of_the_labels() -> None:
     assert system.truth(batch.mask).unique().tolist() == [0, 1, 2, 3]
 
 
+def test_classes_have_the_names_that_the_masks_give_them() -> None:
+    @dataclass(frozen=True, eq=False)
+    class Named(Stored):
+        classes: tuple[str, ...] = ()
+
+    train = scans(6)
+    mask = Named(train.columns["mask"].values, classes=("none", "core", "dark rim"))
+    system = made(cmim, Dataset({**train.columns, "mask": mask}))
+    assert (system.learned["labels"], system.classes) == ([0, 1, 2], ["core", "dark-rim"])
+    assert system.evaluate(Dataset({**train.columns, "mask": mask}))["dice_t1_dark-rim"] >= 0
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -200,7 +214,7 @@ def test_the_target_may_be_one_of_the_labels() -> None:
         ({"modalities": ("t1", "t1")}, "A modality is named twice: t1, t1"),
         ({"modalities": ("t3",)}, "needs the column 't3', but these data have only"),
         ({"modalities": ("group",)}, "The column 'group' holds no scans"),
-        ({"target": (7,)}, "--target names the labels 7, but the training masks have only 0, 1"),
+        ({"target": (7,)}, "--target names the labels 7, but the masks have only 0, 1"),
         ({"others": 0}, "others must be 1 or more"),
     ],
 )

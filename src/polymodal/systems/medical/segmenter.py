@@ -11,8 +11,8 @@ from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
 from polymodal.data.batches import ColumnExamples, examples_of
-from polymodal.data.modalities import scan_names, subset_name, subsets
 from polymodal.data.records import Dataset
+from polymodal.data.scan_columns import scan_names, subset_name, subsets
 from polymodal.metrics.segmentation import PatientScores
 from polymodal.nn.learning_rates import half_cosine
 from polymodal.nn.scan_augment import Moving, moved

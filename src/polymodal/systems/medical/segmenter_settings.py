@@ -8,11 +8,14 @@ import numpy as np
 from polymodal.base.errors import PolymodalError
 from polymodal.base.ranges import Positive, Steps, TwoOrMore, Weight, check_ranges
 from polymodal.data.columns import Column
-from polymodal.data.modalities import row_shape, scan_names
 from polymodal.data.records import Dataset
+from polymodal.data.scan_columns import row_shape, scan_names
 
 BLOCK = 64
 """Scans that are read at once to learn their mean."""
+
+MOST = 512
+"""Scans of each modality whose mean and spread are taken for those of all, evenly spaced."""
 
 LearnFrom = Literal["each", "random", "curriculum", "all"]
 """Which subsets of modalities the decoder learns from."""
@@ -76,12 +79,13 @@ def learn(config: Settings, train: Dataset) -> dict[str, Any]:
 
 
 def statistics(column: Column, name: str) -> list[float]:
-    """Mean and standard deviation of all scans that there are."""
+    """Mean and standard deviation of a modality's scans."""
     rows = np.arange(len(column)) if column.present is None else np.flatnonzero(column.present)
     if not len(rows):
         raise PolymodalError(
             f"No training item has the modality {name!r}. Leave it out: --modalities names the others."
         )
+    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), MOST)).astype(np.int64)]
     count, total, squares = 0, 0.0, 0.0
     for start in range(0, len(rows), BLOCK):
         scans = column.batch(rows[start : start + BLOCK].tolist()).astype(np.float64)
@@ -98,7 +102,7 @@ def statistics(column: Column, name: str) -> list[float]:
 
 
 def classes(train: Dataset, target: tuple[int, ...], grid: tuple[int, ...]) -> dict[str, Any]:
-    """The labels of the training masks, and the name of each class but the background."""
+    """The labels of masks, and the name of each class but the background."""
     column = train.column("mask", "Segmentation")
     first = column.batch([0])
     if first.dtype.kind not in "iub" or first.shape[1:] != grid:
@@ -106,21 +110,29 @@ def classes(train: Dataset, target: tuple[int, ...], grid: tuple[int, ...]) -> d
             f"A mask has a whole number for each of {'×'.join(map(str, grid))} places; found "
             f"{first.dtype} of shape {list(first.shape[1:])}."
         )
-    found: set[int] = set()
-    for start in range(0, len(column), BLOCK):
-        rows = list(range(start, min(start + BLOCK, len(column))))
-        found |= set(np.unique(column.batch(rows)).tolist())
-    labels = sorted(map(int, found))
+    names = getattr(column, "classes", None)
+    labels = list(range(len(names))) if names else labels_of(column)
     if lost := sorted(set(target) - set(labels)):
         raise PolymodalError(
-            f"--target names the labels {', '.join(map(str, lost))}, but the training masks have only "
+            f"--target names the labels {', '.join(map(str, lost))}, but the masks have only "
             f"{', '.join(map(str, labels))}."
         )
-    if not set(labels) - {0}:
+    if labels == [0]:
         raise PolymodalError(
             "The training masks have the label 0 alone, so that there is nothing to find."
         )
-    known = getattr(column, "classes", None) or {}
-    labels = sorted({0, *labels})
-    names = ["target"] if target else [str(known.get(n, f"label{n}")) for n in labels if n]
-    return {"labels": labels, "target": list(target), "classes": names}
+    told = [names[n] if names else f"label{n}" for n in labels if n]
+    return {
+        "labels": labels,
+        "target": list(target),
+        "classes": ["target"] if target else [name.replace(" ", "-") for name in told],
+    }
+
+
+def labels_of(column: Column) -> list[int]:
+    """All labels in some masks, and 0."""
+    found = {0}
+    for start in range(0, len(column), BLOCK):
+        rows = list(range(start, min(start + BLOCK, len(column))))
+        found |= set(np.unique(column.batch(rows)).tolist())
+    return sorted(map(int, found))
