@@ -1,13 +1,21 @@
 """Small scans of several modalities: discs that flair shows plainly, t2 half and t1 hardly."""
 
 import numpy as np
+import torch
 
+from polymodal.data.batch_order import Order
 from polymodal.data.columns import Each, Stored
 from polymodal.data.groups import by_group
 from polymodal.data.records import Dataset
 
 CONTRAST = {"flair": 3.0, "t1": 1.0, "t2": 1.5}
 PER_PATIENT = 3
+
+SMALL = {"width": 8, "levels": 3, "lr": 1e-2, "augment": False}
+"""Settings of a U-Net that trains in a second."""
+
+INFORMED = {"critic_hidden": 16}
+"""Those of its bounds."""
 
 
 def scans(
@@ -53,3 +61,27 @@ def scans(
 def scan_splits(**how) -> dict[str, Dataset]:
     """Train, val and test, no patient in two of them."""
     return by_group(scans(**how), {"train": 0.6, "val": 0.2, "test": 0.2})
+
+
+def made(module, train: Dataset, **settings):
+    """A small system at its start."""
+    config = module.Config(**SMALL | settings)
+    torch.manual_seed(0)
+    system = module.build(config, module.learn(config, train))
+    system.start(train)
+    return system
+
+
+def trained(module, train: Dataset, steps: int = 60, **settings):
+    """The same after some steps of batches of 8."""
+    system = made(module, train, **settings)
+    examples = system.examples(train)
+    order = Order(examples=len(examples), batch_size=8, seed=0)
+    adam = system.configure_optimizers()
+    for step in range(steps):
+        system.train()
+        system.clock.step = step
+        adam.zero_grad()
+        system.training_step(examples.batch(order.at(step)), step)["loss"].backward()
+        adam.step()
+    return system

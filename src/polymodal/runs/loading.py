@@ -27,6 +27,7 @@ ABLE = {
     "caption": "vlvae --data two-objects",
     "recognise": "fc --data birds,size=64",
     "ground": "grounding --data scenes",
+    "segment": "cmim --data phantoms",
 }
 """What is trained to be able to do a task."""
 

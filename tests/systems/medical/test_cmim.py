@@ -7,38 +7,13 @@ import pytest
 import torch
 
 from polymodal.base.errors import PolymodalError
-from polymodal.data.batch_order import Order
 from polymodal.data.columns import Stored
 from polymodal.data.records import Dataset
 from polymodal.systems.medical import cmim, hemis, unet
-from scans import scan_splits, scans
+from scans import INFORMED, made, scan_splits, scans, trained
 from toys import fall
 
-SMALL = {"width": 8, "levels": 3, "lr": 1e-2, "augment": False}
-INFORMED = {"critic_hidden": 16}
 SYSTEMS = {"cmim": (cmim, INFORMED), "hemis": (hemis, {"curriculum": 5}), "unet": (unet, {})}
-
-
-def made(module, train: Dataset, **settings):
-    config = module.Config(**SMALL | settings)
-    torch.manual_seed(0)
-    system = module.build(config, module.learn(config, train))
-    system.start(train)
-    return system
-
-
-def trained(module, train: Dataset, steps: int = 60, **settings):
-    system = made(module, train, **settings)
-    examples = system.examples(train)
-    order = Order(examples=len(examples), batch_size=8, seed=0)
-    adam = system.configure_optimizers()
-    for step in range(steps):
-        system.train()
-        system.clock.step = step
-        adam.zero_grad()
-        system.training_step(examples.batch(order.at(step)), step)["loss"].backward()
-        adam.step()
-    return system
 
 
 @pytest.mark.parametrize("name", SYSTEMS)

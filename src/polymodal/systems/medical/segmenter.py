@@ -16,6 +16,7 @@ from polymodal.data.scan_columns import scan_names, subset_name, subsets
 from polymodal.metrics.segmentation import PatientScores
 from polymodal.nn.learning_rates import half_cosine
 from polymodal.nn.scan_augment import Moving, moved
+from polymodal.systems.medical.segmentation import Segmentation, chances_of, read_scans
 from polymodal.systems.medical.segmentation_losses import segmentation_loss
 from polymodal.systems.medical.segmenter_settings import Settings
 from polymodal.systems.medical.training_subsets import training_subsets
@@ -30,6 +31,8 @@ BLOCK = 16
 
 class Segmenter(System):
     """A network from any subset of the modalities to the class of each place."""
+
+    can = frozenset({"segment"})
 
     def __init__(self, config: Settings, learned: dict[str, Any]) -> None:
         super().__init__()
@@ -83,8 +86,7 @@ class Segmenter(System):
         scans, there = [], []
         for name in self.names:
             scan = getattr(batch, name)
-            mean, spread = self.learned["statistics"][name]
-            scans.append((scan.float() - mean) / spread)
+            scans.append(self.standardised(name, scan.float()))
             known = getattr(batch, f"{name}_present", None)
             there.append(
                 known
@@ -93,6 +95,17 @@ class Segmenter(System):
             )
         whole = not any(hasattr(batch, f"{name}_present") for name in self.names)
         return scans, torch.stack(there, 1), whole
+
+    def standardised(
+        self, name: str, scan: Float[Tensor, "b c *grid"]
+    ) -> Float[Tensor, "b c *grid"]:
+        """A modality with mean 0 and standard deviation 1; a scan that never varies is 0."""
+        if self.config.standardise == "data":
+            mean, spread = self.learned["statistics"][name]
+            return (scan - mean) / spread
+        axes = tuple(range(1, scan.ndim))
+        away = scan - scan.mean(axes, keepdim=True)
+        return away / away.square().mean(axes, keepdim=True).sqrt().clamp(min=1e-6)
 
     def truth(self, mask: Shaped[Tensor, "b *grid"]) -> Int[Tensor, "b *grid"]:
         """The class of each place, from the labels of a mask."""
@@ -211,6 +224,34 @@ class Segmenter(System):
                     f"{', '.join(map(str, self.learned['labels']))}."
                 )
         return np.asarray(self.truth(mask).cpu().numpy())
+
+    # Use
+
+    def segment(self, scans: Mapping[str, Any], *, flips: bool = False) -> Segmentation:
+        """The class of each place of one slice or volume. Not a medical device.
+
+        Args:
+            scans: of each modality at hand its array (the grid, or channels first), or its file. All
+                show the same places.
+            flips: mean over the scans and their mirror images, left and right.
+        """
+        given = read_scans(scans, self.learned["channels"], self.dims)
+        self.eval()
+        there = torch.tensor([name in given for name in self.names], device=self.device)
+        first = next(iter(given.values()))
+        tensors = []
+        for name in self.names:
+            scan = given.get(name, np.zeros((self.learned["channels"][name], *first.shape[1:])))
+            found = torch.from_numpy(np.ascontiguousarray(scan)).float().to(self.device)
+            tensors.append(self.standardised(name, found[None]))
+        chances = chances_of(self, tensors, there, flips)
+        labels = [0, 1] if self.learned["target"] else self.learned["labels"]
+        return Segmentation(
+            labels=np.array(labels)[chances.argmax(0)],
+            chances=chances,
+            classes=("background", *self.classes),
+            modalities=tuple(given),
+        )
 
     def symptoms(self, scores: Scores) -> list[str]:
         """A warning about modalities with which nothing is found."""

@@ -30,6 +30,9 @@ class Settings:
     target: tuple[int, ...] = ()
     """Labels of the mask that together are the one class to find, such as enhancing tumour alone
     (003, §8.4.3); by default each label is a class of its own."""
+    standardise: Literal["scan", "data"] = "scan"
+    """Subtract the mean and divide by the standard deviation of each scan, or of each modality's training
+    scans. MR intensities have no unit, so that files from elsewhere need scan."""
     width: Positive[int] = 32
     """Feature maps of the finest level; twice as many at each level, up to 256."""
     levels: TwoOrMore[int] = 5
