@@ -28,6 +28,7 @@ ABLE = {
     "recognise": "fc --data birds,size=64",
     "ground": "grounding --data scenes",
     "segment": "cmim --data phantoms",
+    "classify": "findings --data xrays",
 }
 """What is trained to be able to do a task."""
 

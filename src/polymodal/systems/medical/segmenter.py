@@ -11,10 +11,11 @@ from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
 from polymodal.data.batches import ColumnExamples, examples_of
+from polymodal.data.groups import owners_of
 from polymodal.data.records import Dataset
 from polymodal.data.scan_columns import scan_names, subset_name, subsets
 from polymodal.metrics.segmentation import PatientScores
-from polymodal.nn.learning_rates import half_cosine
+from polymodal.nn.learning_rates import adam
 from polymodal.nn.scan_augment import Moving, moved
 from polymodal.systems.medical.segmentation import Segmentation, chances_of, read_scans
 from polymodal.systems.medical.segmentation_losses import segmentation_loss
@@ -116,16 +117,8 @@ class Segmenter(System):
         return torch.searchsorted(labels, mask.long())
 
     def configure_optimizers(self) -> Any:
-        adam = torch.optim.Adam(self.parameters(), lr=self.config.lr)
-        if not self.config.decay:
-            return adam
-        last = self.clock.last
-
-        def falling(step: int) -> float:
-            return half_cosine(step / last)
-
-        decay = torch.optim.lr_scheduler.LambdaLR(adam, falling)
-        return {"optimizer": adam, "lr_scheduler": {"scheduler": decay, "interval": "step"}}
+        falls_over = self.clock.last if self.config.decay else None
+        return adam(self.parameters(), self.config.lr, falls_over=falls_over)
 
     # Scores
 
@@ -271,13 +264,3 @@ class Segmenter(System):
             "hd95": "pixels, within slices; a surface without counterpart: the diagonal",
             "use": "research only, not a medical device",
         }
-
-
-def owners_of(dataset: Dataset) -> list[str]:
-    """The patient of each item; the item itself where nobody knows."""
-    if "group" not in dataset.columns:
-        return list(dataset.ids)
-    groups = dataset.column("group")
-    return [
-        item if own is None else str(own) for item, own in zip(dataset.ids, groups, strict=True)
-    ]
