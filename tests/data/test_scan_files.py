@@ -8,20 +8,26 @@ import pytest
 from PIL import Image
 
 from polymodal.base.errors import PolymodalError
-from polymodal.data.scan_files import read_scan, write_nifti
+from polymodal.data.scan_files import read_scan, write_labels
 
 
 def test_volumes_keep_their_planes_and_their_affine(tmp_path: Path) -> None:
     nibabel = pytest.importorskip("nibabel")
     values = np.arange(24).reshape(2, 3, 4)
     affine = np.array([[0, 2, 0, 5], [1, 0, 0, 6], [0, 0, 3, 7], [0, 0, 0, 1.0]])
-    write_nifti(tmp_path / "a.nii.gz", values, affine)
+    write_labels(tmp_path / "a.nii.gz", values, affine)
     found, where = read_scan(tmp_path / "a.nii.gz")
     assert found.tolist() == values.tolist()
     assert where.tolist() == affine.tolist()
     kept = nibabel.load(tmp_path / "a.nii.gz")
     assert kept.shape == (4, 3, 2)  # column, row, plane
     assert kept.get_fdata()[3, 1, 0] == values[0, 1, 3]
+
+
+def test_labels_of_a_slice_are_a_grey_picture(tmp_path: Path) -> None:
+    labels = np.array([[0, 1], [4, 0]])
+    write_labels(tmp_path / "a.png", labels, None)
+    assert read_scan(tmp_path / "a.png")[0].tolist() == labels.tolist()
 
 
 def test_grey_pictures_of_any_depth(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Scans in files: grey pictures, NumPy arrays, and volumes in NIfTI with where they lie."""
 
 import gzip
+import io
 import zlib
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from jaxtyping import Float, Float64, Int
 from PIL import Image, UnidentifiedImageError
 
 from polymodal.base.errors import PolymodalError
+from polymodal.base.files import write_bytes
 
 NIFTI = (".nii", ".nii.gz")
 
@@ -60,11 +62,17 @@ def read_nifti(path: Path) -> tuple[Float[np.ndarray, "d h w"], Affine]:
     return np.ascontiguousarray(values.T), np.asarray(volume.affine, np.float64)
 
 
-def write_nifti(path: Path, labels: Int[np.ndarray, "d h w"], affine: Affine) -> None:
-    """Labels as a volume that lies where the affine says."""
-    nibabel = opened_nibabel()
-    volume = nibabel.Nifti1Image(labels.T.astype(np.uint8), affine)
-    nibabel.save(volume, path)
+def write_labels(path: Path, labels: Int[np.ndarray, "*grid"], affine: Affine | None) -> None:
+    """Labels as a grey picture, or as a volume that lies where the affine says."""
+    small = labels.astype(np.uint8)
+    if affine is None:
+        content = io.BytesIO()
+        Image.fromarray(small).save(content, "PNG")
+        write_bytes(path, content.getvalue())
+        return
+    volume = opened_nibabel().Nifti1Image(small.T, affine)
+    found: bytes = volume.to_bytes()
+    write_bytes(path, gzip.compress(found, mtime=0) if path.suffix == ".gz" else found)
 
 
 def opened_nibabel() -> Any:
