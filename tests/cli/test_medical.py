@@ -56,7 +56,8 @@ def test_a_slice_is_segmented_from_what_is_there(runs, here, capsys) -> None:
         told = flat(captured.out)
         assert "not a medical device" in flat(captured.err)
         assert f"background {(found.labels == 0).sum()}" in told
-        assert Image.open("look.png").size == (2 * 384 + 8, 384)
+        with Image.open("look.png") as look:
+            assert look.size == (2 * 384 + 8, 384)
 
 
 def test_a_volume_keeps_where_it_lies(runs, here, capsys) -> None:

@@ -98,14 +98,18 @@ def read_all(files: dict[str, Path]) -> tuple[dict[str, Any], Any]:
 
     from polymodal.data.scan_files import read_scan
 
-    scans, affine, first = {}, None, None
+    scans: dict[str, Any] = {}
+    affine, first = None, None
     for name, path in files.items():
         scans[name], own = read_scan(path)
         if first is None:
             affine, first = own, path
-        elif (own is None) != (affine is None) or (
-            own is not None and not np.allclose(own, affine, atol=1e-3)
-        ):
+            continue
+        if own is None or affine is None:
+            alike = own is affine
+        else:
+            alike = np.allclose(own, affine, atol=1e-3)
+        if not alike:
             raise PolymodalError(
                 f"{path} and {first} do not lie in the same place: their affines differ. Register and "
                 "resample them to one grid."
