@@ -99,17 +99,16 @@ def read_all(files: dict[str, Path]) -> tuple[dict[str, Any], Any]:
     from polymodal.data.scan_files import read_scan
 
     scans: dict[str, Any] = {}
-    affine, first = None, None
+    affine: Any = None
+    first: Path | None = None
     for name, path in files.items():
+        own: Any
         scans[name], own = read_scan(path)
         if first is None:
             affine, first = own, path
             continue
-        if own is None or affine is None:
-            alike = own is affine
-        else:
-            alike = np.allclose(own, affine, atol=1e-3)
-        if not alike:
+        both = own is not None and affine is not None
+        if own is not affine and not (both and np.allclose(own, affine, atol=1e-3)):
             raise PolymodalError(
                 f"{path} and {first} do not lie in the same place: their affines differ. Register and "
                 "resample them to one grid."

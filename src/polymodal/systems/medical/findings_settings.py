@@ -1,22 +1,30 @@
-"""Settings of the systems that tell findings from images, trained beside their reports."""
+"""Settings of the systems that tell findings from images, and what they need to know of their data."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
+
+import numpy as np
 
 from polymodal.base.errors import PolymodalError
-from polymodal.base.ranges import Eights, Positive, ShareOfSide, Weight, check_ranges
-from polymodal.systems.medical.information_settings import InformationSettings
+from polymodal.base.ranges import Eights, Positive, ShareOfSide, check_ranges
+from polymodal.data.columns import Stored
+from polymodal.data.records import Dataset
+from polymodal.data.vocabulary import Vocabulary
+from polymodal.data.word_vectors import vector_width
+from polymodal.nn.named_encoders import describe
+from polymodal.systems.medical.report_examples import reports_of
 
 LEARNED = "learned"
 """Word vectors that are learned along."""
 
+MOST_WEIGHT = 20.0
+"""The most that a rare finding counts with --balance."""
+
 
 @dataclass(frozen=True, kw_only=True)
-class Config(InformationSettings):
-    """Encoders of images and reports, and the bounds between them. Not a medical device."""
+class FindingsSettings:
+    """An image encoder, the words of the reports, and their training. Not a medical device."""
 
-    reads: Literal["both", "image"] = "both"
-    """What is learned from: images with their reports, or images alone (the baseline)."""
     image_encoder: str = "convnet"
     """convnet (ours, from scratch), efficientnet-lite0, or a transformers ResNet: hub id or folder;
     pretrained weights are trained on."""
@@ -27,19 +35,9 @@ class Config(InformationSettings):
     word_dim: Positive[int] = 300
     """Dimension of learned word vectors."""
     finetune_words: bool = False
-    """Train the word vectors of a file too; the thesis found that it does harm (§8.3.3)."""
-    text_width: Positive[int] = 256
-    """Feature maps of the report encoder."""
-    text_blocks: Positive[int] = 3
-    """Residual blocks of the report encoder."""
+    """Train the word vectors of a file too; the thesis found that it does harm (003, §8.3.3)."""
     most_words: Positive[int] = 128
     """Words of a report that are read; the rest is cut off."""
-    embed_dim: Positive[int] = 256
-    """Dimension of the bilinear embedding of image and report."""
-    lambda_lg: Weight[float] = 0.1
-    """Weight of the local–global bounds (eq. 8.3.3, 8.3.5)."""
-    class_weight: Weight[float] = 1.0
-    """Weight λ_C of the classification loss (eq. 8.3.5)."""
     balance: bool = False
     """Let each finding's positive items count as much as its negative ones, 20 times as much at most."""
     crop: ShareOfSide = 0.9
@@ -51,13 +49,34 @@ class Config(InformationSettings):
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        if self.pairs != "modalities" or self.elsewhere:
-            raise PolymodalError(
-                "A word of a report is at no place of the image: each place is paired with a random word "
-                "of its report. Leave out --pairs and --elsewhere."
-            )
         if self.finetune_words and self.words == LEARNED:
             raise PolymodalError(
                 "--finetune-words is about word vectors of a file: give it as --words."
             )
-        self.check_teachers(["image", "text"])
+
+
+def learn_findings(config: FindingsSettings, train: Dataset, reads: bool) -> dict[str, Any]:
+    """The size of the images, the findings and how rare they are, and the words of the reports where
+    they are read."""
+    size = train.images([0]).shape[1]
+    column = train.column("targets", "Classification")
+    if not isinstance(column, Stored) or column.values.ndim != 2:
+        raise PolymodalError(
+            "Findings are told of each item by one number a finding, but the column 'targets' does not "
+            "hold rows of numbers. Give it as an array of items × findings."
+        )
+    known = column.values if column.present is None else column.values[column.present]
+    rate = (known > 0.5).mean(0) if len(known) else np.zeros(known.shape[1])
+    names = getattr(column, "classes", None) or [f"finding{k}" for k in range(len(rate))]
+    learned: dict[str, Any] = {
+        "size": size,
+        "image_encoder": describe(config.image_encoder, round(size * config.crop)),
+        "findings": [str(name).replace(" ", "-") for name in names],
+        "weights": [min((1 - p) / max(p, 1e-6), MOST_WEIGHT) for p in rate.tolist()],
+    }
+    if not reads:
+        return learned
+    vocabulary = Vocabulary.of([text for text in reports_of(train) if text])
+    own = config.words == LEARNED
+    dim = config.word_dim if own else vector_width(config.words)
+    return {**learned, "vocabulary": list(vocabulary.words), "word_dim": dim}
