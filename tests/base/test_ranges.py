@@ -61,6 +61,11 @@ INFORMED = {
     "must be 1 or more": "others most_places",
     "must be 0 or more": "elsewhere",
 }
+TELLER = {
+    "must be above 0": "word_dim most_words lr",
+    "must be a multiple of 8": "convnet_width",
+    "is a share of the side, above 0 and at most 1": "crop",
+}
 SYSTEMS = {
     "vse": [TOWERS],
     "grounding": [
@@ -93,12 +98,15 @@ SYSTEMS = {
     "unet": [SEGMENTER],
     "findings": [
         INFORMED,
+        TELLER,
         {
-            "must be above 0": "word_dim text_width text_blocks most_words embed_dim lr",
-            "must be a multiple of 8": "convnet_width",
+            "must be above 0": "text_width text_blocks embed_dim",
             "is a weight, 0 or more": "class_weight",
-            "is a share of the side, above 0 and at most 1": "crop",
         },
+    ],
+    "tienet": [
+        TELLER,
+        {"must be above 0": "hidden attentions", "is a share, from 0 to 1": "class_share"},
     ],
     "fc": [LEARNER],
     "pn": [LEARNER, {"must be above 0": "scale"}],

@@ -41,11 +41,20 @@ def test_distances_are_those_of_a_plain_search(dims: int) -> None:
     assert sorted(found.tolist()) == pytest.approx(sorted(plain))
 
 
-def test_a_surface_without_counterpart_is_as_far_as_the_diagonal() -> None:
-    ours = np.zeros((6, 8), np.bool_)
-    ours[2:4, 2:4] = True
-    found = surface_distances(ours, np.zeros_like(ours))
-    assert found.tolist() == [10.0] * 4
+def test_slices_with_one_surface_alone_give_no_distance_but_lower_dice() -> None:
+    blank, one = np.zeros((6, 8), np.int64), np.zeros((6, 8), np.int64)
+    one[2:4, 2:4] = 1
+    scores = PatientScores(("tumour",))
+    scores.add("a", one, one)
+    before = scores.scores("t1")
+    assert before["hd95_t1"] == 0
+    scores.add("a", one, blank)
+    scores.add("a", blank, one)
+    after = scores.scores("t1")
+    assert after["hd95_t1"] == 0
+    assert (before["dice_t1"], after["dice_t1"]) == (100, 50)
+    scores.add("b", blank, one)  # of whom no slice has both
+    assert scores.scores("t1")["hd95_t1"] == 5  # 0 and the diagonal, 10
 
 
 def test_counts_and_what_is_made_of_them() -> None:

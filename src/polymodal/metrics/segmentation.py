@@ -1,7 +1,9 @@
 """Scores of segmentations: Dice, sensitivity and the 95 % Hausdorff distance, of each patient.
 
-A patient's slices count together. Distances are in pixels, within each slice (or volume); a surface
-that has no counterpart in its slice is as far away as the diagonal is long.
+A patient's slices count together. Distances are in pixels, within those slices (or volumes) where
+the class is both true and found; where a patient has none of these, though one or the other, the
+distance is the diagonal of a slice. What is found in slices without it, and what is missed in whole
+slices, lowers Dice and sensitivity alone.
 """
 
 from collections.abc import Hashable
@@ -50,16 +52,12 @@ def sensitivity(counts: Counts) -> Float64[np.ndarray, " k"]:
 def surface_distances(
     found: Bool[np.ndarray, "*grid"], truth: Bool[np.ndarray, "*grid"]
 ) -> Float64[np.ndarray, " n"]:
-    """From each place of either surface to the nearest of the other."""
+    """From each place of either surface to the nearest of the other; neither is empty."""
     from scipy.ndimage import distance_transform_edt
 
     ours, theirs = surface(found), surface(truth)
-    far = float(np.linalg.norm(found.shape))
     return np.concatenate(
-        [
-            distance_transform_edt(~other)[own] if other.any() else np.full(int(own.sum()), far)
-            for own, other in ((ours, theirs), (theirs, ours))
-        ]
+        [distance_transform_edt(~other)[own] for own, other in ((ours, theirs), (theirs, ours))]
     )
 
 
@@ -81,6 +79,8 @@ class PatientScores:
     """Whether Hausdorff distances are wanted too."""
     counts: dict[Hashable, Counts] = field(default_factory=dict)
     away: dict[Hashable, list[list[np.ndarray]]] = field(default_factory=dict)
+    diagonal: float = np.nan
+    """Of a slice or volume."""
 
     def add(
         self, patient: Hashable, found: Int[np.ndarray, "*grid"], truth: Int[np.ndarray, "*grid"]
@@ -90,9 +90,10 @@ class PatientScores:
         own = overlaps(found, truth, k)
         self.counts[patient] = self.counts.get(patient, np.zeros((k, 3), np.int64)) + own
         if self.distances:
+            self.diagonal = float(np.linalg.norm(truth.shape))
             away = self.away.setdefault(patient, [[] for _ in self.classes])
             for place, kept in enumerate(away):
-                if own[place, 1:].any():
+                if own[place, 1:].all():
                     kept.append(surface_distances(found == place + 1, truth == place + 1))
 
     def of_patients(self) -> dict[str, Float64[np.ndarray, "p k"]]:
@@ -104,11 +105,20 @@ class PatientScores:
         if self.distances:
             found["hd95"] = np.array(
                 [
-                    [np.percentile(np.concatenate(own), 95) if own else np.nan for own in away]
-                    for away in self.away.values()
+                    [
+                        self.hd95(own, counts)
+                        for own, counts in zip(self.away[patient], counted, strict=True)
+                    ]
+                    for patient, counted in self.counts.items()
                 ]
             )
         return found
+
+    def hd95(self, away: list[np.ndarray], counts: Int64[np.ndarray, "3"]) -> float:
+        """The 95th percentile of one class's distances of a patient."""
+        if away:
+            return float(np.percentile(np.concatenate(away), 95))
+        return self.diagonal if counts.any() else np.nan
 
     def scores(self, name: str) -> dict[str, float]:
         """The mean over patients of each score, of each class where there are several, and the spread

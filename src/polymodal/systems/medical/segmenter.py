@@ -261,6 +261,6 @@ class Segmenter(System):
             "modalities": ", ".join(self.names),
             "classes": ", ".join(self.classes),
             "dice": "of each patient, all slices together; 100 where both are empty; mean of patients",
-            "hd95": "pixels, within slices; a surface without counterpart: the diagonal",
+            "hd95": "pixels, within slices that have both; a patient without any: the diagonal",
             "use": "research only, not a medical device",
         }

@@ -206,11 +206,15 @@ class Teller(System):
         self.eval()
         found: list[dict[str, float]] = []
         for start in range(0, len(images), BLOCK):
-            part = as_pictures(list(images[start : start + BLOCK]), self.learned["size"])
-            pixels = torch.from_numpy(part).permute(0, 3, 1, 2).to(self.device)
-            logits = self.image_logits(self.image(self.crop(pixels)))
+            logits = self.image_logits(self.maps_of(images[start : start + BLOCK]))
             for row in logits.float().sigmoid().tolist():
                 found.append(dict(zip(self.findings, row, strict=True)))
+        return found
+
+    def maps_of(self, images: Sequence[Any]) -> Float[Tensor, "b c k l"]:
+        """The maps of a user's own pictures."""
+        pixels = torch.from_numpy(as_pictures(list(images), self.learned["size"]))
+        found: Tensor = self.image(self.crop(pixels.permute(0, 3, 1, 2).to(self.device)))
         return found
 
     def protocol(self) -> dict[str, Any]:
