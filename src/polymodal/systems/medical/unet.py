@@ -24,6 +24,7 @@ class Config(Settings):
     """A U-Net of all modalities together. Not a medical device."""
 
     learn_from: LearnFrom = "all"
+    select: Literal["alone", "mean", "all"] = "all"
     fill: Literal["mean", "mlp"] = "mean"
     """What stands in place of a missing modality: its mean over the training items, or what a perceptron
     makes of the others, place by place."""
