@@ -60,6 +60,19 @@ def test_a_slice_is_segmented_from_what_is_there(runs, here, capsys) -> None:
             assert look.size == (2 * 384 + 8, 384)
 
 
+def test_every_subset_has_a_row(runs, monkeypatch, capsys) -> None:
+    splits = scan_splits(count=30)
+    monkeypatch.setattr(jobs, "open_data", lambda data, **how: splits)
+    assert main(["evaluate", str(runs["planes"]), "--out", str(runs["planes"] / "a.json")]) == 0
+    told = flat(capsys.readouterr().out.replace("┃", "│"))
+    scores = jobs.evaluate(runs["planes"])["scores"]["test"]
+    assert "flair t1 Dice sensitivity HD95" in told
+    for dots, name in (("● ○", "flair"), ("○ ●", "t1"), ("● ●", "flair+t1")):
+        dice, spread = scores[f"dice_{name}"], scores[f"dice_{name}_spread"]
+        beside = f"{scores[f'sensitivity_{name}']:.1f} {scores[f'hd95_{name}']:.1f}"
+        assert f"{dots} {dice:.1f} ± {spread:.1f} {beside}" in told
+
+
 def test_a_volume_keeps_where_it_lies(runs, here, capsys) -> None:
     pytest.importorskip("nibabel")
     affine = np.diag([1.0, 2, 3, 1]) + np.array([[0, 0, 0, 5.0]] * 3 + [[0] * 4])

@@ -232,5 +232,8 @@ def test_data_that_cannot_be_are_refused() -> None:
 
 def test_a_modality_with_which_nothing_is_found_is_named() -> None:
     system = made(unet, scans(6))
-    assert "With t1 alone next to nothing" in system.symptoms({"sensitivity_t1": 0.2})[0]
+    (told,) = system.symptoms({"sensitivity_t1": 0.2})
+    assert told.startswith("With t1 alone next to nothing is found. Train longer, or on single")
+    (told,) = made(cmim, scans(6)).symptoms({"sensitivity_t1": 0.2, "sensitivity_flair": 0.0})
+    assert told == "With flair or t1 alone next to nothing is found. Train longer."
     assert not system.symptoms({"sensitivity_t1": 50.0, "sensitivity_flair": 90.0})

@@ -251,9 +251,10 @@ class Segmenter(System):
         blind = [name for name in self.names if scores.get(f"sensitivity_{name}", 100.0) < 1]
         if not blind:
             return []
+        each = self.config.learn_from == "each"
         return [
-            f"With {' or '.join(blind)} alone next to nothing is found. Train longer, or on single "
-            "modalities too: --learn-from each."
+            f"With {' or '.join(blind)} alone next to nothing is found. Train longer"
+            + ("." if each else ", or on single modalities too: --learn-from each.")
         ]
 
     def protocol(self) -> dict[str, Any]:
