@@ -40,6 +40,8 @@ def test_every_subset_is_scored_and_the_weak_modality_is_worse() -> None:
     assert scores["dice_alone"] == pytest.approx(np.mean(alone))
     assert scores["dice_mean"] == pytest.approx(np.mean([scores[f"dice_{o}"] for o in subsets]))
     assert system.validate(splits["val"])["dice_alone"] > 50
+    assert 0 < scores["bound_ll"] < np.log(4)
+    assert system.evaluate(splits["test"])["bound_ll"] == scores["bound_ll"]
     assert "not a medical device" in system.protocol()["use"]
 
 

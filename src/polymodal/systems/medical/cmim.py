@@ -8,6 +8,8 @@ know. For research: not a medical device.
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
@@ -18,11 +20,15 @@ from polymodal.nn.paired_places import rows_of, some_places
 from polymodal.systems.medical.cross_modal import JOINT, CrossModal
 from polymodal.systems.medical.fused import Fused, Levels
 from polymodal.systems.medical.information_settings import InformationSettings
-from polymodal.systems.medical.segmenter import Scans
+from polymodal.systems.medical.segmenter import BLOCK, Scans
 from polymodal.systems.medical.segmenter_settings import Settings
 from polymodal.systems.medical.segmenter_settings import learn as learn_scans
+from polymodal.training.system import Scores
 
 __all__ = ["Config", "build", "learn"]
+
+BLOCKS = 4
+"""Batches of held-out items on which the bounds are measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +105,33 @@ class CMIM(Fused):
             local = self.named(maps if places is None else maps[..., places], there)
             found.append(information(local, globals_, present))
         return found
+
+    def validate(self, dataset: Dataset) -> Scores:
+        """Dice with the subsets that select the weights, and the bounds on held-out items."""
+        return super().validate(dataset) | self.held_out_bounds(dataset)
+
+    def evaluate(self, dataset: Dataset) -> Scores:
+        """All scores of a segmentation, and the bounds on held-out items."""
+        return super().evaluate(dataset) | self.held_out_bounds(dataset)
+
+    @torch.no_grad()
+    def held_out_bounds(self, dataset: Dataset) -> Scores:
+        """Each kind's bound in nats on some items of a split, always the same ones, as `bound_ll`: near
+        its ceiling (log 4 of Jensen–Shannon) it has nothing more to teach."""
+        if not len(self.information) or len(dataset) < 2:
+            return {}
+        self.eval()
+        rows = np.random.default_rng(0).permutation(len(dataset))[: BLOCKS * BLOCK]
+        examples = self.examples(dataset)
+        found: dict[str, list[float]] = {}
+        with torch.random.fork_rng([self.device] if self.device.type == "cuda" else []):
+            torch.manual_seed(0)
+            for block in np.array_split(rows, -(-len(rows) // BLOCK)):
+                given, there, whole = self.scans(examples.batch(block).to(self.device))
+                for own in self.bounds(self.encode(given), there, whole):
+                    for kind, bound in own.items():
+                        found.setdefault(f"bound_{kind}", []).append(bound.item())
+        return {kind: float(np.mean(own)) for kind, own in found.items()}
 
     def named(self, maps: Tensor, there: Bool[Tensor, "b n"]) -> dict[str, Tensor]:
         """Features of each modality and of all together, their places in rows."""
