@@ -96,6 +96,7 @@ SYSTEMS = {
     "cmim": [SEGMENTER, INFORMED],
     "hemis": [SEGMENTER],
     "unet": [SEGMENTER],
+    "shaspec": [SEGMENTER, {"is a weight, 0 or more": "align_weight classify_weight"}],
     "findings": [
         INFORMED,
         TELLER,

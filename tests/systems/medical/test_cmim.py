@@ -9,11 +9,16 @@ import torch
 from polymodal.base.errors import PolymodalError
 from polymodal.data.columns import Stored
 from polymodal.data.records import Dataset
-from polymodal.systems.medical import cmim, hemis, unet
+from polymodal.systems.medical import cmim, hemis, shaspec, unet
 from scans import INFORMED, made, scan_splits, scans, trained
 from toys import fall
 
-SYSTEMS = {"cmim": (cmim, INFORMED), "hemis": (hemis, {"curriculum": 5}), "unet": (unet, {})}
+SYSTEMS = {
+    "cmim": (cmim, INFORMED),
+    "hemis": (hemis, {"curriculum": 5}),
+    "unet": (unet, {}),
+    "shaspec": (shaspec, {}),
+}
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
