@@ -12,9 +12,9 @@ def test_both_losses_are_plain_sums() -> None:
     torch.manual_seed(0)
     logits, truth = torch.randn(3, 3, 2, 4), torch.randint(3, (3, 2, 4))
     counts = torch.tensor([True, False, True])
-    entropies, dices = [], []
+    entropies, common, found, true = [], [0.0] * 3, [0.0] * 3, [0.0] * 3
     for b in (0, 2):
-        terms, common, found, true = [], [0.0] * 3, [0.0] * 3, [0.0] * 3
+        terms = []
         for y in range(2):
             for x in range(4):
                 own = [math.exp(v) for v in logits[b, :, y, x].tolist()]
@@ -25,10 +25,11 @@ def test_both_losses_are_plain_sums() -> None:
                 true[k] += 1
                 found = [a + p for a, p in zip(found, likely, strict=True)]
         entropies.append(sum(terms) / 8)
-        each = [1 - (2 * common[k] + 1) / (found[k] + true[k] + 1) for k in (1, 2)]
-        dices.append(sum(each) / 2)
+    dice = sum(1 - (2 * common[k] + 1) / (found[k] + true[k] + 1) for k in (1, 2)) / 2
     loss = segmentation_loss(logits, truth, counts, 0.5).item()
-    assert loss == pytest.approx((sum(entropies) + 0.5 * sum(dices)) / 2, abs=1e-5)
-    assert dice_loss(logits, truth)[[0, 2]].tolist() == pytest.approx(dices, abs=1e-5)
+    assert loss == pytest.approx(sum(entropies) / 2 + 0.5 * dice, abs=1e-5)
+    assert dice_loss(logits, truth, counts).item() == pytest.approx(dice, abs=1e-5)
+    alone = segmentation_loss(logits, truth, counts, 0.0).item()
+    assert alone == pytest.approx(sum(entropies) / 2, abs=1e-5)
     nobody = segmentation_loss(logits, truth, torch.zeros(3, dtype=torch.bool), 0.5)
     assert nobody == 0
