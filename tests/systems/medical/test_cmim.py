@@ -111,6 +111,18 @@ def test_the_bounds_are_subtracted_with_their_weight_and_warm_up() -> None:
     torch.testing.assert_close(double.training_step(batch, 0)["loss"], 2 * seg)
 
 
+def test_several_layers_and_few_of_their_places_may_be_compared() -> None:
+    train = scans(12)
+    system = made(cmim, train, **INFORMED, layers=(1, -1), most_places=5)
+    given, there, whole = system.scans(system.examples(train).batch(np.arange(8)))
+    encoded = system.encode(given)
+    seen = []
+    for own in system.information:
+        own.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]["t1"].shape))
+    assert len(system.bounds(encoded, there, whole)) == 2
+    assert seen == [(8, 5, 16), (8, 5, 32)]  # of 64 places and of 16
+
+
 def test_what_is_missing_takes_no_part() -> None:
     """Whatever stands in place of a missing scan, losses and gradients are the same."""
     train = scans(12, names=("flair", "t1", "t2"), lacking={"t1": 3, "t2": 4})
