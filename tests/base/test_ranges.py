@@ -48,6 +48,24 @@ TOWERS = {
     "is a share of the budget, 0 to 1": "decay_at",
     "is a share of the side, above 0 and at most 1": "crop",
 }
+SEGMENTER = {
+    "must be above 0": "width lr",
+    "must be 2 or more": "levels",
+    "is a number of steps, 0 or more": "curriculum",
+    "is a weight, 0 or more": "seg_weight dice_weight",
+}
+INFORMED = {
+    "is a weight, 0 or more": "lambda_ll lambda_lg lambda_gg",
+    "is a number of steps, 0 or more": "lambda_warmup",
+    "must be above 0": "critic_hidden",
+    "must be 1 or more": "others most_places",
+    "must be 0 or more": "elsewhere",
+}
+TELLER = {
+    "must be above 0": "word_dim most_words lr",
+    "must be a multiple of 8": "convnet_width",
+    "is a share of the side, above 0 and at most 1": "crop",
+}
 SYSTEMS = {
     "vse": [TOWERS],
     "grounding": [
@@ -74,6 +92,22 @@ SYSTEMS = {
             "is a weight, 0 or more": "place_weight",
             "is a number of steps, 0 or more": "warmup",
         }
+    ],
+    "cmim": [SEGMENTER, INFORMED],
+    "hemis": [SEGMENTER],
+    "unet": [SEGMENTER],
+    "shaspec": [SEGMENTER, {"is a weight, 0 or more": "align_weight classify_weight"}],
+    "findings": [
+        INFORMED,
+        TELLER,
+        {
+            "must be above 0": "text_width text_blocks embed_dim",
+            "is a weight, 0 or more": "class_weight",
+        },
+    ],
+    "tienet": [
+        TELLER,
+        {"must be above 0": "hidden attentions", "is a share, from 0 to 1": "class_share"},
     ],
     "fc": [LEARNER],
     "pn": [LEARNER, {"must be above 0": "scale"}],

@@ -34,9 +34,13 @@ Positive = Annotated[N, Range("must be above 0", lambda n: 0 < n < math.inf)]
 ZeroOrMore = Annotated[N, Range("must be 0 or more", lambda n: 0 <= n < math.inf)]
 OneOrMore = Annotated[N, Range("must be 1 or more", lambda n: n >= 1)]
 TwoOrMore = Annotated[N, Range("must be 2 or more", lambda n: n >= 2)]
+Eights = Annotated[int, Range("must be a multiple of 8", lambda n: n > 0 and n % 8 == 0)]
 Steps = Annotated[N, Range("is a number of steps, 0 or more", lambda n: n >= 0)]
 Weight = Annotated[N, Range("is a weight, 0 or more", lambda n: 0 <= n < math.inf)]
 Share = Annotated[N, Range("is a share, from 0 to 1", lambda n: 0 <= n <= 1)]
+ShareOfSide = Annotated[
+    float, Range("is a share of the side, above 0 and at most 1", lambda n: 0 < n <= 1)
+]
 ShareBelowOne = Annotated[N, Range("is a share, from 0 to below 1", lambda n: 0 <= n < 1)]
 
 

@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from tyro.conf import Positional
 
 from polymodal.cli import Device, OtherData, SkipBad, TheirFeatures, TheirRegions, parse_options
+
+if TYPE_CHECKING:
+    from polymodal.base.tables import Table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +43,12 @@ def main(arguments: list[str]) -> None:
     if out:
         write_scores(out, evaluation)
         say(f"Wrote {out}.")
-    columns = evaluation["scores"] | chance_column(evaluation)
-    scores_table(columns).print(f"{run} on {evaluation['protocol']['data']}")
+    title = f"{run} on {evaluation['protocol']['data']}"
+    if "modalities" in evaluation["protocol"]:
+        of_subsets(evaluation).print(title, turn=False)
+    else:
+        columns = evaluation["scores"] | chance_column(evaluation)
+        scores_table(columns).print(title)
     for remark in [*evaluation["symptoms"], *remarks(run, evaluation)]:
         say(remark)
 
@@ -73,6 +80,15 @@ def write_scores(out: Path, evaluation: dict[str, Any]) -> None:
     for split, scores in evaluation["scores"].items():
         rows.writerows([split, name, repr(value)] for name, value in scores.items())
     write_text(out, content.getvalue())
+
+
+def of_subsets(evaluation: dict[str, Any]) -> "Table":
+    """The scores of a segmentation, a row for each subset of its modalities."""
+    from polymodal.views.subset_table import subset_table
+
+    ((_, scores),) = evaluation["scores"].items()
+    names, classes = (evaluation["protocol"][k].split(", ") for k in ("modalities", "classes"))
+    return subset_table(scores, names, classes)
 
 
 def chance_column(evaluation: dict[str, Any]) -> dict[str, dict[str, float]]:

@@ -74,3 +74,13 @@ def rows_by_group(
 def hashed(seed: int, group: str) -> str:
     """A group's place in the order of a seed."""
     return hashlib.sha256(f"{seed}:{group}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def owners_of(dataset: Dataset) -> list[str]:
+    """The patient of each item; the item itself where nobody knows."""
+    if "group" not in dataset.columns:
+        return list(dataset.ids)
+    groups = dataset.column("group")
+    return [
+        item if own is None else str(own) for item, own in zip(dataset.ids, groups, strict=True)
+    ]

@@ -160,15 +160,27 @@ class ConcatAndConvolve(nn.Module):
         self, summary: Float[Tensor, "m d"], local: Float[Tensor, "n c *grid"]
     ) -> Float[Tensor, "m n ..."]:
         check_widths(self.widths, summary, local)
-        of_summary, of_local = self.first.weight.split(self.widths, 1)
-        rows = linear(summary, of_summary, self.first.bias)
-        columns = linear(places(local), of_local)
+        rows, columns = self.halves(summary, places(local))
         tall, broad = self.block(rows, columns)
         bands = [
             torch.cat([self.scored(above, beside) for beside in columns.split(broad)], 1)
             for above in rows.split(tall)
         ]
         return laid_out(torch.cat(bands), local)
+
+    def halves(
+        self, summary: Float[Tensor, "*m d"], local: Float[Tensor, "*n c"]
+    ) -> tuple[Float[Tensor, "*m e"], Float[Tensor, "*n e"]]:
+        """What the first layer makes of either; of a pair it makes their sum."""
+        of_summary, of_local = self.first.weight.split(self.widths, 1)
+        return linear(summary, of_summary, self.first.bias), linear(local, of_local)
+
+    def joined(
+        self, rows: Float[Tensor, "*m e"], columns: Float[Tensor, "*n e"]
+    ) -> Float[Tensor, "..."]:
+        """The score of each half with the one beside it."""
+        scores: Tensor = self.rest(rows + columns)
+        return scores.squeeze(-1)
 
     def block(self, rows: Float[Tensor, "m e"], columns: Float[Tensor, "k e"]) -> tuple[int, int]:
         """How many rows and columns are paired at a time: whole rows where `bytes` allow it."""
@@ -189,8 +201,7 @@ class ConcatAndConvolve(nn.Module):
         self, rows: Float[Tensor, "m e"], columns: Float[Tensor, "k e"]
     ) -> Float[Tensor, "m k"]:
         """What follows the first layer, of every row with every column."""
-        scores: Tensor = self.rest(rows[:, None] + columns)
-        return scores.squeeze(-1)
+        return self.joined(rows[:, None], columns)
 
 
 CRITICS: dict[str, Callable[..., nn.Module]] = {

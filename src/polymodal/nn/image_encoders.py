@@ -39,10 +39,15 @@ class ConvNet(nn.Module):
         self.head = nn.Sequential(nn.Linear(17 * widths[-1], dim), nn.ReLU())
         self.dim = dim
 
-    def forward(self, images: UInt8[Tensor, "b 3 h w"]) -> Float[Tensor, "b d"]:
+    def feature_map(self, images: UInt8[Tensor, "b 3 h w"]) -> Float[Tensor, "b c k l"]:
+        """The last map, before it is pooled."""
         x = images.to(self.stem.weight.dtype)
         x = (x - x.mean((1, 2, 3), keepdim=True)) / 32
-        maps = self.stages(self.stem(x))
+        maps: Tensor = self.stages(self.stem(x))
+        return maps
+
+    def forward(self, images: UInt8[Tensor, "b 3 h w"]) -> Float[Tensor, "b d"]:
+        maps = self.feature_map(images)
         where = nn.functional.adaptive_avg_pool2d(maps, 4).flatten(1)
         features: Tensor = self.head(torch.cat([maps.amax((2, 3)), where], 1))
         return features

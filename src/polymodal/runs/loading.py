@@ -27,6 +27,8 @@ ABLE = {
     "caption": "vlvae --data two-objects",
     "recognise": "fc --data birds,size=64",
     "ground": "grounding --data scenes",
+    "segment": "cmim --data phantoms",
+    "classify": "findings --data xrays",
 }
 """What is trained to be able to do a task."""
 

@@ -14,6 +14,8 @@ USES = {
     "encode_texts": 'model.encode_texts(["…"])',
     "encode_images": 'model.encode_images(["image.png"])',
     "ground": 'model.ground("image.png", "a red cube")  # where its phrases are',
+    "segment": 'model.segment({"flair": "flair.png"})  # the class of each pixel',
+    "classify": 'model.classify(["image.png"])  # the probability of each finding',
     "recognise": 'model.recognise(["image.png"])  # the likeliest classes',
 }
 """What can be asked of a system that has a method of this name."""

@@ -38,7 +38,7 @@ class System(LightningModule, ABC):
     strategy: str = "ddp"
     """How several processes train it."""
     can: ClassVar[frozenset[str]] = frozenset()
-    """What it can be asked for, by the names of its methods: search, generate, caption, recognise."""
+    """What it can be asked for, by the names of its methods: search, generate, caption, segment, …"""
 
     def __init__(self) -> None:
         super().__init__()

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from torch import nn
 
 from polymodal.base.errors import PolymodalError
-from polymodal.base.ranges import Positive, Range, Steps, Weight, check_ranges
+from polymodal.base.ranges import Eights, Positive, Range, ShareOfSide, Steps, Weight, check_ranges
 from polymodal.data.features import features_of
 from polymodal.data.pairs import captions_of_each
 from polymodal.data.records import Dataset
@@ -25,12 +25,8 @@ OWN: dict[str, dict[str, Any]] = {
 }
 """The settings of one loss alone, which would do nothing beside another, and their defaults."""
 
-Eights = Annotated[int, Range("must be a multiple of 8", lambda n: n > 0 and n % 8 == 0)]
 Margin = Annotated[float, Range("must be above 0", lambda n: n > 0, ": no margin, no loss")]
 ShareOfBudget = Annotated[float, Range("is a share of the budget, 0 to 1", lambda n: 0 <= n <= 1)]
-ShareOfSide = Annotated[
-    float, Range("is a share of the side, above 0 and at most 1", lambda n: 0 < n <= 1)
-]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from polymodal.data.records import Dataset
 from polymodal.metrics.class_accuracy import harmonic, top1
 from polymodal.nn import scratch
 from polymodal.nn.augment import RandomCrop
-from polymodal.nn.learning_rates import half_cosine
+from polymodal.nn.learning_rates import adam
 from polymodal.nn.scratch import Features
 from polymodal.systems.zeroshot import class_answers
 from polymodal.systems.zeroshot.class_examples import ClassBatch, ClassExamples
@@ -146,17 +146,9 @@ class Learner(Recordable):
         return cross_entropy(logits.float().masked_fill(~self.known, -torch.inf), labels)
 
     def configure_optimizers(self) -> Any:
-        on_gpu = self.device.type == "cuda"
-        adam = torch.optim.Adam(self.parameters(), lr=self.config.lr, fused=on_gpu)
-        if not self.config.decay:
-            return adam
-        last = self.clock.last
-
-        def falling(step: int) -> float:
-            return half_cosine(step / last)
-
-        decay = torch.optim.lr_scheduler.LambdaLR(adam, falling)
-        return {"optimizer": adam, "lr_scheduler": {"scheduler": decay, "interval": "step"}}
+        falls_over = self.clock.last if self.config.decay else None
+        fused = self.device.type == "cuda"
+        return adam(self.parameters(), self.config.lr, falls_over=falls_over, fused=fused)
 
     # Evaluation
 

@@ -1,0 +1,122 @@
+"""`polymodal segment` and `classify` as people give them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import polymodal
+from polymodal.cli import main
+from polymodal.data.scan_files import read_scan, write_labels
+from polymodal.runs import jobs
+from polymodal.systems.medical import cmim, findings
+from polymodal.training.training_config import Training
+from scans import scan_splits, scans
+from toys import flat
+from xrays import xray_splits, xrays
+
+TRAINING = Training(accelerator="cpu", max_steps=3, batch_size=6, val_every=3)
+SMALL = {"width": 8, "levels": 2, "critic_hidden": 8}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("runs")
+    for name, dims, side in (("planes", 2, 16), ("volumes", 3, 8)):
+        splits = scan_splits(count=30, dims=dims, side=side)
+        jobs.train("cmim", cmim.Config(**SMALL), TRAINING, data="scans", run=folder / name,
+                   opening=lambda data, splits=splits, **how: splits)  # fmt: skip
+    config = findings.Config(convnet_width=8, text_width=8, critic_hidden=8)
+    jobs.train("findings", config, TRAINING, data="xrays", run=folder / "xrays",
+               opening=lambda data, **how: xray_splits(count=30))  # fmt: skip
+    return {name: folder / name for name in ("planes", "volumes", "xrays")}
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    scan = scans(3)[0]
+    for name in ("flair", "t1"):
+        grey = np.clip(25 * scan[name][0], 0, 255).astype(np.uint8)
+        Image.fromarray(grey).save(f"{name}.png")
+    return tmp_path
+
+
+def test_a_slice_is_segmented_from_what_is_there(runs, here, capsys) -> None:
+    run = str(runs["planes"])
+    for files in (["--flair", "flair.png"], ["--flair", "flair.png", "--scan", "t1=t1.png"]):
+        arguments = ["segment", run, *files, "--out", "found.png", "--overlay", "look.png"]
+        assert main(arguments) == 0
+        model = polymodal.load(runs["planes"])
+        names = ("flair", "t1")[: len(files) // 2]
+        found = model.segment({name: f"{name}.png" for name in names})
+        assert read_scan("found.png")[0].tolist() == found.labels.tolist()
+        captured = capsys.readouterr()
+        told = flat(captured.out)
+        assert "not a medical device" in flat(captured.err)
+        assert f"background {(found.labels == 0).sum()}" in told
+        with Image.open("look.png") as look:
+            assert look.size == (2 * 384 + 8, 384)
+
+
+def test_every_subset_has_a_row(runs, monkeypatch, capsys) -> None:
+    splits = scan_splits(count=30)
+    monkeypatch.setattr(jobs, "open_data", lambda data, **how: splits)
+    assert main(["evaluate", str(runs["planes"]), "--out", str(runs["planes"] / "a.json")]) == 0
+    told = flat(capsys.readouterr().out.replace("┃", "│"))
+    scores = jobs.evaluate(runs["planes"])["scores"]["test"]
+    assert "flair t1 Dice sensitivity HD95" in told
+    for dots, name in (("● ○", "flair"), ("○ ●", "t1"), ("● ●", "flair+t1")):
+        dice, spread = scores[f"dice_{name}"], scores[f"dice_{name}_spread"]
+        beside = f"{scores[f'sensitivity_{name}']:.1f} {scores[f'hd95_{name}']:.1f}"
+        assert f"{dots} {dice:.1f} ± {spread:.1f} {beside}" in told
+
+
+def test_a_volume_keeps_where_it_lies(runs, here, capsys) -> None:
+    pytest.importorskip("nibabel")
+    affine = np.diag([1.0, 2, 3, 1]) + np.array([[0, 0, 0, 5.0]] * 3 + [[0] * 4])
+    volume = np.clip(20 * scans(3, dims=3, side=8)[0]["flair"][0], 0, 255)
+    write_labels(here / "flair.nii.gz", volume.astype(np.uint8), affine)
+    arguments = ["segment", str(runs["volumes"]), "--flair", "flair.nii.gz", "--out", "a.nii.gz"]
+    assert main([*arguments, "--flips", "--overlay", "a.png"]) == 0
+    labels, where = read_scan(here / "a.nii.gz")
+    assert labels.shape == (8, 8, 8)
+    assert where.tolist() == affine.tolist()
+    write_labels(here / "t1.nii.gz", volume.astype(np.uint8), np.eye(4))
+    assert main([*arguments, "--t1", "t1.nii.gz"]) == 1
+    assert "their affines differ" in flat(capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--out", "a.png"], "Give one modality at least"),
+        (["--scan", "flair", "--out", "a.png"], "--scan takes NAME=FILE"),
+        (["--flair", "flair.png", "--scan", "flair=t1.png", "--out", "a.png"], "each name once"),
+        (["--flair", "flair.png", "--out", "a.nii"], "The labels of a picture are written as .png"),
+        (["--t2", "flair.png", "--out", "a.png"], "segments with any of flair, t1; found t2"),
+        (["--flair", "none.png", "--out", "a.png"], "There is no scan at none.png"),
+    ],
+)
+def test_what_cannot_be_segmented_is_refused(runs, here, capsys, arguments, message) -> None:
+    assert main(["segment", str(runs["planes"]), *arguments]) == 1
+    assert message in flat(capsys.readouterr().err)
+    assert not (here / "a.png").exists()
+
+
+def test_findings_are_told_a_line_an_image(runs, here, capsys) -> None:
+    Image.fromarray(xrays(2)[0].image).save("xray.png")
+    assert main(["classify", str(runs["xrays"]), "xray.png", "--first", "1"]) == 0
+    ((found),) = polymodal.load(runs["xrays"]).classify(["xray.png"])
+    best = max(found, key=found.get)
+    captured = capsys.readouterr()
+    assert f"xray.png  {best} {found[best]:.2f}" in captured.out
+    assert "not a medical device" in flat(captured.err)
+    assert main(["classify", str(runs["xrays"]), "xray.png", "--first", "0"]) == 1
+    assert "--first must be 1 or more, not 0" in flat(capsys.readouterr().err)
+
+
+def test_other_runs_say_what_they_cannot(runs, here, capsys) -> None:
+    assert main(["segment", str(runs["xrays"]), "--flair", "flair.png", "--out", "a.png"]) == 1
+    assert "a run of findings, which cannot segment" in flat(capsys.readouterr().err)

@@ -1,0 +1,105 @@
+"""`model.segment`: from arrays or files, with any of the modalities, of any size."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from polymodal.base.errors import PolymodalError
+from polymodal.systems.medical import cmim, segmentation, unet
+from scans import INFORMED, made, scans, trained
+
+
+@pytest.fixture(scope="module")
+def model():
+    return trained(cmim, scans(36, classes=1), **INFORMED)
+
+
+def test_it_segments_as_it_was_scored(model) -> None:
+    data = scans(12, seed=1)
+    for names in (("flair",), ("t1",), ("flair", "t1")):
+        right = []
+        for row in range(len(data)):
+            found = model.segment({name: data[row][name] for name in names})
+            assert found.labels.shape == (16, 16)
+            assert found.modalities == names
+            np.testing.assert_allclose(found.chances.sum(0), 1, atol=1e-5)
+            right.append((found.labels == data[row].mask).mean())
+        assert np.mean(right) > 0.95
+    with torch.no_grad():
+        batch = model.examples(data).batch(np.arange(1))
+        given, there, _ = model.scans(batch)
+        logits = model.decode(model.encode(given), there[None])
+    found = model.segment({"flair": data[0]["flair"][0], "t1": data[0]["t1"]})
+    np.testing.assert_allclose(found.chances, logits[0].softmax(0).numpy(), atol=1e-5)
+
+
+def test_units_and_sizes_of_a_file_do_not_matter(model, tmp_path: Path) -> None:
+    data = scans(3, side=25, seed=2)
+    scan = data[0]["flair"][0]
+    whole = model.segment({"flair": scan}).labels
+    assert (whole == data[0].mask).mean() > 0.95
+    assert model.segment({"flair": 100 + 20 * scan}).labels.tolist() == whole.tolist()
+    grey = np.clip(20 * scan, 0, 255).astype(np.uint8)
+    Image.fromarray(grey).save(tmp_path / "flair.png")
+    Image.fromarray(np.stack([grey] * 3, -1)).save(tmp_path / "rgb.png")
+    np.save(tmp_path / "flair.npy", scan)
+    for name in ("flair.png", "rgb.png", "flair.npy"):
+        found = model.segment({"flair": tmp_path / name}).labels
+        assert (found == whole).mean() > 0.98
+
+
+def test_flips_are_averaged(model) -> None:
+    scan = scans(3, seed=2)[0]["flair"]
+    one = model.segment({"flair": scan}).chances
+    other = model.segment({"flair": scan[..., ::-1]}).chances[..., ::-1]
+    both = model.segment({"flair": scan}, flips=True).chances
+    np.testing.assert_allclose(both, (one + other) / 2, atol=1e-5)
+
+
+def test_labels_are_those_of_the_masks() -> None:
+    train = scans(6, classes=3)
+    scan = {"t1": train[0]["t1"]}
+    assert set(np.unique(made(unet, train, target=(2,)).segment(scan).labels)) <= {0, 1}
+    system = made(unet, train)
+    system.learned["labels"] = [0, 5, 6, 7]
+    assert set(np.unique(system.segment(scan).labels)) <= {0, 5, 6, 7}
+
+
+def test_a_large_volume_is_segmented_window_by_window(monkeypatch) -> None:
+    train = scans(6, side=8, dims=3)
+    system = made(cmim, train, levels=2, **INFORMED)
+    volume = np.random.default_rng(0).normal(size=(12, 9, 8)).astype(np.float32)
+    whole = system.segment({"flair": volume})
+    seen = []
+    likely = segmentation.likely
+    monkeypatch.setattr(segmentation, "WHOLE", 100)
+    monkeypatch.setattr(
+        segmentation, "likely", lambda *a: seen.append(tuple(a[1][0].shape[2:])) or likely(*a)
+    )
+    parts = system.segment({"flair": volume})
+    assert set(seen) == {(8, 8, 8)}
+    assert len(seen) == 4
+    np.testing.assert_allclose(parts.chances.sum(0), 1, atol=1e-5)
+    assert whole.chances.shape == parts.chances.shape
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "segments with any of flair, t1; there is none"),
+        ({"t2": np.zeros((16, 16))}, "any of flair, t1; found t2"),
+        ({"t1": np.zeros((2, 16, 16))}, r"A scan of t1 has 1 channel of 2 sides; found float64 of"),
+        ({"t1": np.full((16, 16), np.nan)}, "The scan of t1 has values that are no numbers"),
+        (
+            {"t1": np.zeros((16, 16)), "flair": np.zeros((16, 20))},
+            "they have one size; found flair 16×20, t1 16×16",
+        ),
+        ({"t1": "nowhere.png"}, r"There is no scan at nowhere\.png"),
+    ],
+)
+def test_what_cannot_be_segmented_is_refused(model, given: dict, message: str) -> None:
+    with pytest.raises(PolymodalError, match=message):
+        model.segment(given)
