@@ -11,19 +11,21 @@ from polymodal.data.records import Dataset
 DRAWN = ("phantoms", "phantoms-3d")
 """Drawn worlds."""
 
-FILES: Mapping[str, Mapping[str, type]] = {}
-"""Readers of files, and the options of each with their types."""
+FILES = ("lgg", "slices")
+"""Readers of files."""
 
 MEDICAL = (*DRAWN, *FILES)
 
 
 def open_medical(name: str, options: Mapping[str, str], skip_bad: bool) -> Mapping[str, Dataset]:
     """The splits of a medical dataset; worlds are drawn whenever they are asked for."""
-    kind, colon, _ = name.partition(":")
+    kind, colon, path = name.partition(":")
     if bool(colon) == (kind in DRAWN):
         written = kind if kind in DRAWN else f"{kind}:PATH"
         raise PolymodalError(f"{name!r} is not how these data are named. Write {written}.")
-    return open_drawn(kind, options)
+    if kind in DRAWN:
+        return open_drawn(kind, options)
+    return open_slices_of(kind, path, options, skip_bad)
 
 
 def open_drawn(name: str, options: Mapping[str, str]) -> Mapping[str, Dataset]:
@@ -34,6 +36,21 @@ def open_drawn(name: str, options: Mapping[str, str]) -> Mapping[str, Dataset]:
     return phantoms.named(name, **typed(known, options, f"the world {name!r}")).splits()
 
 
-def fields_of(world: Any) -> dict[str, type]:
-    """The options of a world and the type of each, by its default."""
-    return {f.name: type(f.default) for f in dataclasses.fields(world) if f.name != "name"}
+def open_slices_of(
+    kind: str, path: str, options: Mapping[str, str], skip_bad: bool
+) -> Mapping[str, Dataset]:
+    """Slices of patients in image files."""
+    from polymodal.data.slice_folder import Slices, open_slices
+
+    usual = {"channels": ("t1", "flair", "t1c")} if kind == "lgg" and "files" not in options else {}
+    given = typed(fields_of(Slices), options, f"{kind}:")
+    return open_slices(path, Slices(**usual | given, skip_bad=skip_bad))
+
+
+def fields_of(options: Any) -> dict[str, type]:
+    """The options that a dataclass has and the type of each, by its default."""
+    return {
+        field.name: type(field.default)
+        for field in dataclasses.fields(options)
+        if field.name != "name" and field.metadata.get("option", True)
+    }
