@@ -32,13 +32,14 @@ def main(arguments: list[str]) -> None:
     from polymodal.base.errors import unknown
     from polymodal.base.printing import tell
     from polymodal.cli import listing
-    from polymodal.data.drawn import phantoms
+    from polymodal.data.drawn import phantoms, xrays
     from polymodal.data.drawn.birds import Birds
     from polymodal.data.drawn.scenes import WORLDS
 
     verb = arguments[0] if arguments else "--help"
     if verb in ("-h", "--help"):
-        others = {"birds": Birds()} | {name: phantoms.named(name) for name in phantoms.NAMES}
+        others = {"birds": Birds(), "xrays": xrays.named()}
+        others |= {name: phantoms.named(name) for name in phantoms.NAMES}
         known = {name: extent(world) for name, world in (WORLDS | others).items()}
         tell(HELP.format(worlds=listing(known)))
         return

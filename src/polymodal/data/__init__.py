@@ -24,6 +24,7 @@ WORLDS = {
     "worlds": "polymodal.data.drawn.scenes",
     "birds": "polymodal.data.drawn.birds",
     "phantoms": "polymodal.data.drawn.phantoms",
+    "xrays": "polymodal.data.drawn.xrays",
 }
 
 

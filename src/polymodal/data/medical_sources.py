@@ -8,7 +8,7 @@ from polymodal.base.errors import PolymodalError
 from polymodal.data.option_values import typed
 from polymodal.data.records import Dataset
 
-DRAWN = ("phantoms", "phantoms-3d")
+DRAWN = ("phantoms", "phantoms-3d", "xrays")
 """Drawn worlds."""
 
 FILES = ("lgg", "slices")
@@ -30,8 +30,11 @@ def open_medical(name: str, options: Mapping[str, str], skip_bad: bool) -> Mappi
 
 def open_drawn(name: str, options: Mapping[str, str]) -> Mapping[str, Dataset]:
     """The splits of a drawn world."""
-    from polymodal.data.drawn import phantoms
+    from polymodal.data.drawn import phantoms, xrays
 
+    if name == "xrays":
+        known = fields_of(xrays.XRays)
+        return xrays.named(**typed(known, options, "the world 'xrays'")).splits()
     known = fields_of(phantoms.Phantoms)
     return phantoms.named(name, **typed(known, options, f"the world {name!r}")).splits()
 

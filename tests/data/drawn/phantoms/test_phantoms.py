@@ -59,10 +59,10 @@ def test_an_item_is_the_same_whatever_is_drawn_with_it_and_on_every_machine() ->
 
 def test_what_is_not_kept_is_drawn_anew_and_the_same(monkeypatch) -> None:
     kept = arrays(phantoms.named(**SMALL).splits()["val"], [1, 2])
-    monkeypatch.setattr("polymodal.data.drawn.phantoms.phantom_split.KEPT", 0)
+    monkeypatch.setattr("polymodal.data.drawn.kernel.keeping.LIMIT", 0)
     split = phantoms.named(**SMALL).splits()["val"]
     assert all(np.array_equal(kept[name], arrays(split, [1, 2])[name]) for name in kept)
-    assert split.scans._kept is None
+    assert split.scans.some._arrays is None
 
 
 def test_no_patient_is_in_two_splits_and_seeds_have_others() -> None:

@@ -3,8 +3,8 @@
 import numpy as np
 
 from polymodal.data.drawn.kernel.compiling import helper
+from polymodal.data.drawn.kernel.smooth_noise import noise
 from polymodal.data.drawn.phantoms import tissues
-from polymodal.data.drawn.phantoms.phantom_streams import noise
 
 RIBBON = 2.9
 """Mm of grey matter on either side of a sulcus and below the surface."""

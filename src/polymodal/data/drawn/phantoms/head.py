@@ -4,9 +4,9 @@ import numpy as np
 
 from polymodal.data.drawn.kernel.compiling import helper
 from polymodal.data.drawn.kernel.randomness import key, uniform
+from polymodal.data.drawn.kernel.smooth_noise import between, noise
 from polymodal.data.drawn.phantoms import cortex, phantom_streams, tissues
 from polymodal.data.drawn.phantoms.inner_parts import inner_tissue
-from polymodal.data.drawn.phantoms.phantom_streams import between, noise
 
 WIDTH, LENGTH, HEIGHT, EGG, GAP, SKULL, SCALP = 0, 1, 2, 3, 4, 5, 6
 SULCUS, VENTRICLE, TURN, RIGHT, FORWARD, LEAN, LOPSIDED = 7, 8, 9, 10, 11, 12, 13

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from functools import cached_property, partial
-from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float32, Float64, UInt8, UInt16
 
 from polymodal.base import files
 from polymodal.data.columns import Column, Each, Masks, Read, Stored
+from polymodal.data.drawn.kernel.keeping import Kept
 from polymodal.data.drawn.phantoms.phantom_spec import Spec
 from polymodal.data.drawn.phantoms.tissues import CLASSES
 from polymodal.data.records import Dataset
@@ -24,9 +24,6 @@ LOWEST, HIGHEST = -2.0, 52.0
 FLOOR = -16.0
 """Mm of the lowest plane of a volume."""
 
-KEPT = 2**30
-"""Bytes of scans that are kept in memory; of a larger split they are drawn anew each time."""
-
 
 class Scans:
     """The sequences and masks of a split; drawn once and kept where they are few enough."""
@@ -35,10 +32,7 @@ class Scans:
         self.world, self.root, self.count = world, world.root(split), count
         planes = world.size // 2 if world.name == "phantoms-3d" else 1
         self.shape = (planes, world.size, world.size)
-        self._kept: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_kept": None}
+        self.some = Kept(count, self.draw)
 
     @property
     def spacing(self) -> float:
@@ -48,12 +42,13 @@ class Scans:
     def heights(self, row: int) -> tuple[int, Float64[np.ndarray, " d"]]:
         """The number of the first plane of an item, and the height of each in mm."""
         from polymodal.data.drawn.kernel.randomness import uniforms
+        from polymodal.data.drawn.phantoms.phantom_streams import PLANES
 
         if self.shape[0] > 1:
             return 0, FLOOR + self.spacing * np.arange(self.shape[0])
         patient, which = divmod(row, self.world.slices)
         step = (HIGHEST - LOWEST) / self.world.slices
-        shift = uniforms(self.root, patient, 17, which + 1)[which]  # of a stream of its own
+        shift = uniforms(self.root, patient, PLANES, which + 1)[which]
         return which, np.array([LOWEST + step * (which + 0.15 + 0.7 * shift)])
 
     def draw(
@@ -75,25 +70,6 @@ class Scans:
 
         spread(one, range(len(rows)), None)
         return scans, masks
-
-    def some(self, rows: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """The same, of what was drawn before from memory."""
-        volume = int(np.prod(self.shape))
-        if self.count * volume * 9 > KEPT:
-            return self.draw(rows)
-        if self._kept is None:
-            self._kept = (
-                np.zeros((self.count, len(SEQUENCES), *self.shape), np.uint16),
-                np.zeros((self.count, *self.shape), np.uint8),
-                np.zeros(self.count, np.bool_),
-            )
-        scans, masks, done = self._kept
-        chosen = np.asarray(rows, np.int64)
-        new = np.unique(chosen[~done[chosen]])
-        if len(new):
-            scans[new], masks[new] = self.draw(new.tolist())
-            done[new] = True
-        return scans[chosen], masks[chosen]
 
     def sequence(self, which: int, rows: Sequence[int]) -> Float32[np.ndarray, "b 1 ..."]:
         """One sequence of some items: b 1 h w, or b 1 d h w of volumes."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from polymodal.data.drawn.kernel.compiling import entry, helper
 from polymodal.data.drawn.kernel.randomness import key, uniform
+from polymodal.data.drawn.kernel.smooth_noise import between, noise
 from polymodal.data.drawn.phantoms import phantom_streams, tissues
 from polymodal.data.drawn.phantoms import tumour as lesions
 from polymodal.data.drawn.phantoms.head import (
@@ -19,7 +20,6 @@ from polymodal.data.drawn.phantoms.head import (
     make_head,
     shell_tissue,
 )
-from polymodal.data.drawn.phantoms.phantom_streams import between, noise
 from polymodal.data.drawn.phantoms.signals import signal_table
 
 LEVELS = 4095

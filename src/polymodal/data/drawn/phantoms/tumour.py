@@ -4,9 +4,9 @@ import numpy as np
 
 from polymodal.data.drawn.kernel.compiling import helper
 from polymodal.data.drawn.kernel.randomness import key, uniform
+from polymodal.data.drawn.kernel.smooth_noise import between, noise, smooth
 from polymodal.data.drawn.phantoms import phantom_streams, tissues
 from polymodal.data.drawn.phantoms.head import brain_tissue, depth_in_brain
-from polymodal.data.drawn.phantoms.phantom_streams import between, noise, smooth
 
 X, Y, Z, RADIUS, RIM, SWELLING, PUSH, LONG, FLAT, SLANT = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 COLUMNS = 10
