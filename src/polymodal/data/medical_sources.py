@@ -11,7 +11,7 @@ from polymodal.data.records import Dataset
 DRAWN = ("phantoms", "phantoms-3d", "xrays")
 """Drawn worlds."""
 
-FILES = ("lgg", "slices")
+FILES = ("lgg", "slices", "open-i")
 """Readers of files."""
 
 MEDICAL = (*DRAWN, *FILES)
@@ -25,6 +25,11 @@ def open_medical(name: str, options: Mapping[str, str], skip_bad: bool) -> Mappi
         raise PolymodalError(f"{name!r} is not how these data are named. Write {written}.")
     if kind in DRAWN:
         return open_drawn(kind, options)
+    if kind == "open-i":
+        from polymodal.data.chest_films import Films, open_films
+
+        given = typed(fields_of(Films), options, "open-i:")
+        return open_films(path, Films(**given, skip_bad=skip_bad))
     return open_slices_of(kind, path, options, skip_bad)
 
 

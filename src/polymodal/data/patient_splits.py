@@ -33,7 +33,13 @@ class PatientSplits(Mapping[str, Dataset]):
         return len(self.splits)
 
 
-def by_patient(dataset: Dataset, *, seed: int = 0, listed: str | None = None) -> dict[str, Dataset]:
+def by_patient(
+    dataset: Dataset,
+    *,
+    seed: int = 0,
+    listed: str | None = None,
+    shares: Mapping[str, float] = SHARES,
+) -> dict[str, Dataset]:
     """Splits of a dataset with the column 'group', no patient in two of them.
 
     Args:
@@ -41,9 +47,10 @@ def by_patient(dataset: Dataset, *, seed: int = 0, listed: str | None = None) ->
         seed: another seed, another division.
         listed: a CSV with the columns patient,split, in place of a seed; patients that are not in it
             are left out.
+        shares: how much of the items each split has, where a seed divides them.
     """
     if listed is None:
-        return by_group(dataset, SHARES, seed=seed)
+        return by_group(dataset, shares, seed=seed)
     wanted = read_list(Path(listed))
     patients = list(dataset.column("group", "A division by patients"))
     for patient in wanted:
