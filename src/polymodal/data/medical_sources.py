@@ -11,7 +11,7 @@ from polymodal.data.records import Dataset
 DRAWN = ("phantoms", "phantoms-3d", "xrays")
 """Drawn worlds."""
 
-FILES = ("lgg", "slices", "open-i")
+FILES = ("lgg", "slices", "brats", "open-i")
 """Readers of files."""
 
 MEDICAL = (*DRAWN, *FILES)
@@ -30,6 +30,11 @@ def open_medical(name: str, options: Mapping[str, str], skip_bad: bool) -> Mappi
 
         given = typed(fields_of(Films), options, "open-i:")
         return open_films(path, Films(**given, skip_bad=skip_bad))
+    if kind == "brats":
+        from polymodal.data.volume_folder import Volumes, open_volumes
+
+        given = typed(fields_of(Volumes), options, "brats:")
+        return open_volumes(path, Volumes(**given, skip_bad=skip_bad))
     return open_slices_of(kind, path, options, skip_bad)
 
 

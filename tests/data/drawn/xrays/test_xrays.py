@@ -58,6 +58,8 @@ def test_no_patient_is_in_two_splits_and_seeds_have_others() -> None:
     firsts = [split.images([0]).tobytes() for split in splits.values()]
     firsts.append(xrays.named(seed=1, **SMALL).splits()["train"].images([0]).tobytes())
     assert len(set(firsts)) == 4
+    same = xrays.named(**SMALL, strength=1).splits()["train"]
+    assert same.fingerprint == splits["train"].fingerprint
 
 
 def test_findings_are_as_frequent_as_they_are_said_to_be() -> None:

@@ -46,6 +46,9 @@ class Spec:
         if self.name not in USUAL:
             raise unknown("world", self.name, USUAL)
         check_ranges(self)
+        for field in dataclasses.fields(self):
+            if isinstance(field.default, float):  # 1 and 1.0 are one world
+                object.__setattr__(self, field.name, float(getattr(self, field.name)))
         counts = {"train": self.train, "val": self.val, "test": self.test}
         for name, count in counts.items():
             if count < 0:

@@ -39,6 +39,9 @@ class Spec:
 
     def __post_init__(self) -> None:
         check_ranges(self)
+        for field in dataclasses.fields(self):
+            if isinstance(field.default, float):  # 1 and 1.0 are one world
+                object.__setattr__(self, field.name, float(getattr(self, field.name)))
         if self.text not in SECTIONS:
             raise unknown("text of xrays", self.text, SECTIONS)
         counts = {"train": self.train, "val": self.val, "test": self.test}
