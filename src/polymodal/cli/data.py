@@ -132,7 +132,7 @@ def show(
 
 def count(data: tyro.conf.Positional[str], skip_bad: SkipBad = False) -> None:
     """Print how many images, captions, regions and phrases each split has, and how many phrases have a
-    box, type by type.
+    box, type by type; of scans and films, how many patients, modalities and findings.
 
     Args:
         data: A world with its options, the folder of a rendered world, or folder:PATH.

@@ -19,10 +19,11 @@ from polymodal.data.columns import Column, Each, Masks, Read, Stored
 from polymodal.data.folder import Ledger
 from polymodal.data.formats import brats, volumes
 from polymodal.data.formats.archive import Source, open_source
-from polymodal.data.formats.brats import CLASSES, LABELS, MODALITIES, SEG, Scan
+from polymodal.data.formats.brats import LABELS, SEG, Scan
 from polymodal.data.formats.entry import Flaw
 from polymodal.data.formats.mask_labels import as_classes
 from polymodal.data.formats.volumes import BadVolumeError, Extent
+from polymodal.data.modalities import MR, TUMOUR
 from polymodal.data.patient_splits import PatientSplits, by_patient
 from polymodal.data.records import Dataset
 
@@ -155,7 +156,7 @@ def _whole(source: Source, scan: Scan, kind: str) -> Shaped[np.ndarray, "d h w"]
     values = volumes.read(source, scan.files[kind]).values
     if kind != SEG:
         return values
-    found = as_classes(values, LABELS[scan.style], CLASSES)
+    found = as_classes(values, LABELS[scan.style], TUMOUR)
     if isinstance(found, str):
         raise BadVolumeError(found)
     return found
@@ -237,12 +238,12 @@ def _table(
     """The columns of all scans."""
     n, reader = len(scans), Reader(source, tuple(scans), how)
     columns: dict[str, Column] = {}
-    for kind in MODALITIES:
+    for kind in MR:
         there = np.array([kind in scan.files for scan in scans])
         if there.any():
             present = None if there.all() else there
             columns[kind] = Read(n, bound(reader.modality, kind), present=present)
-    columns["mask"] = Masks(n, reader.masks, classes=CLASSES)
+    columns["mask"] = Masks(n, reader.masks, classes=TUMOUR)
     columns["group"] = Each.of([scan.patient for scan in scans])
     affines = [moved(extent, how.box) if how.crop else extent.affine for extent in extents]
     columns["affine"] = Stored(np.stack(affines))

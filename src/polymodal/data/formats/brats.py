@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from polymodal.base.errors import PolymodalError
 from polymodal.data.formats.archive import Source
 from polymodal.data.formats.entry import Flaw
-
-MODALITIES = ("t1", "t1c", "t2", "flair")
+from polymodal.data.modalities import MR
 
 SEG = "seg"
 
@@ -30,8 +29,6 @@ LABELS: Mapping[str, Mapping[int, int]] = {
 }
 """The class of each number: in `_seg` files, in `-seg` files of 2023, in those of 2015. The part of the
 core that does not enhance counts as necrosis, as BraTS itself does since 2017."""
-
-CLASSES = ("background", "necrosis", "oedema", "enhancing")
 
 TIMES = (
     re.compile(r"(BraTS-[A-Za-z]+-\d+)-\d+"),
@@ -87,10 +84,10 @@ def read(source: Source, partial: bool) -> Iterator[Scan | Flaw]:
             "-t2f, -seg, or the .mha files of 2015)."
         )
     for _, scan in sorted(scans.items()):
-        needed = [SEG] if partial and len(scan.files) > 1 else [*MODALITIES, SEG]
+        needed = [SEG] if partial and len(scan.files) > 1 else [*MR, SEG]
         lost = [kind for kind in needed if kind not in scan.files]
-        if lost or (partial and not set(MODALITIES) & scan.files.keys()):
-            told = " and no ".join(lost or MODALITIES)
+        if lost or (partial and not set(MR) & scan.files.keys()):
+            told = " and no ".join(lost or MR)
             where = f"{source.path}: patient {scan.patient}, scan {scan.id}"
             reason = f"there is no file of {told}, only of {', '.join(sorted(scan.files))}."
             yield Flaw("missing file", where, f"{reason} Add it, or remove the scan.")

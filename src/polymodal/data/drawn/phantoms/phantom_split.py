@@ -10,10 +10,8 @@ from polymodal.base import files
 from polymodal.data.columns import Column, Each, Masks, Read, Stored
 from polymodal.data.drawn.kernel.keeping import Kept
 from polymodal.data.drawn.phantoms.phantom_spec import Spec
-from polymodal.data.drawn.phantoms.tissues import CLASSES
+from polymodal.data.modalities import MR, TUMOUR
 from polymodal.data.records import Dataset
-
-SEQUENCES = ("t1", "t1c", "t2", "flair")
 
 FIELD = 220.0
 """Mm that a slice shows from side to side."""
@@ -59,7 +57,7 @@ class Scans:
         from polymodal.data.drawn.phantoms.scanning import scan
 
         world = self.world
-        scans = np.empty((len(rows), len(SEQUENCES), *self.shape), np.uint16)
+        scans = np.empty((len(rows), len(MR), *self.shape), np.uint16)
         masks = np.empty((len(rows), *self.shape), np.uint8)
         options = np.array([world.bias, world.noise, world.misregistration, world.stripped], float)
 
@@ -89,7 +87,7 @@ class Scans:
         from polymodal.data.drawn.phantoms.phantom_streams import MISSING
 
         patients = np.arange(self.count) // self.world.slices
-        drawn = {p: uniforms(self.root, p, MISSING, len(SEQUENCES)) for p in set(patients.tolist())}
+        drawn = {p: uniforms(self.root, p, MISSING, len(MR)) for p in set(patients.tolist())}
         numbers = np.array([drawn[patient] for patient in patients.tolist()])
         there: np.ndarray = numbers >= share
         there[np.arange(self.count), numbers.argmax(1)] = True
@@ -114,10 +112,10 @@ class Split(Dataset):
         self.patients = np.arange(n) // world.slices
         columns: dict[str, Column] = {}
         there = scans.present(world.missing) if world.missing and name == "train" else None
-        for k, sequence in enumerate(SEQUENCES):
+        for k, sequence in enumerate(MR):
             present = None if there is None or there[:, k].all() else there[:, k]
             columns[sequence] = Read(n, partial(scans.sequence, k), present=present)
-        columns["mask"] = Masks(n, scans.masks, classes=CLASSES)
+        columns["mask"] = Masks(n, scans.masks, classes=TUMOUR)
         columns["group"] = Each(n, self._patient)
         if scans.shape[0] > 1:
             columns["affine"] = Stored(np.repeat(scans.affine()[None], n, 0))

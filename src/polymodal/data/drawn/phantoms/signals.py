@@ -7,8 +7,6 @@ from polymodal.data.drawn.kernel.randomness import key, uniform
 from polymodal.data.drawn.phantoms.phantom_streams import TISSUES
 from polymodal.data.drawn.phantoms.tissues import COUNT, MOST_VARIED, PROPERTIES
 
-SEQUENCES = ("t1", "t1c", "t2", "flair")
-
 R1, R2 = 4.5, 5.5
 """Relaxivities of a gadolinium agent, per second and mmol/l."""
 

@@ -7,9 +7,6 @@ CSF, GREY, WHITE, DEEP, VESSEL, PLEXUS = 7, 8, 9, 10, 11, 12
 NECROSIS, OEDEMA, ENHANCING = 13, 14, 15
 COUNT = 16
 
-CLASSES = ("background", "necrosis", "oedema", "enhancing")
-"""The classes of the mask, by their number."""
-
 PROPERTIES = np.array(
     # T1 ms, T2 ms, proton density, contrast agent mmol/l
     [

@@ -89,7 +89,9 @@ def tumour_tissue(
         return (tissues.NECROSIS if far < tumour[RADIUS] - rim else tissues.ENHANCING), 1.0
     if around == tissues.CSF or around == tissues.VESSEL or around == tissues.PLEXUS:
         return -1, 0.0
-    finger = noise(shape + np.uint64(3), x / 17.0, y / 17.0, z / 24.0)
+    a, b = 0.8 * x + 0.6 * y, 0.8 * y - 0.6 * x  # so that no edge follows the rows and columns
+    finger = 0.7 * noise(shape + np.uint64(3), a / 18.0, b / 18.0, z / 24.0)
+    finger += 0.45 * noise(shape + np.uint64(4), b / 8.0, (a + z) / 8.0, (z - a) / 11.0)
     edge = tumour[RADIUS] + tumour[SWELLING] * (0.85 + 0.75 * finger + 0.1 * dent)
     amount = smooth((edge - far) / 7.0 + 0.5)
     if around == tissues.GREY:
