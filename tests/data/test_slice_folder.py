@@ -104,6 +104,23 @@ def test_without_a_list_the_folders_tell_which_slices_there_are(lgg: Path) -> No
     }
 
 
+def test_tiff_named_after_the_patient_as_in_kaggle_3m(lgg: Path) -> None:
+    listed = open_slices(lgg, THREE)
+    for path in [*lgg.glob("*/*.webp"), *lgg.glob("*/*_mask.png")]:
+        number = int(path.stem.removesuffix("_mask"))
+        mask = "_mask" if path.stem.endswith("_mask") else ""
+        Image.open(path).save(path.parent / f"{path.parent.name}_{number}{mask}.tif")
+        path.unlink()
+    (lgg / "slices.csv").unlink()
+    found = open_splits(f"lgg:{lgg}")
+    assert found["test"].ids[1] == "{0}/{0}_1".format(found["test"][1]["group"])
+    for name, split in listed.items():
+        rows = range(len(split))
+        for column in ("t1", "flair", "t1c", "mask"):
+            other = found[name].columns[column].batch(rows)
+            assert np.array_equal(split.columns[column].batch(rows), other)
+
+
 def test_a_file_a_modality_with_16_bits_several_classes_and_one_missing(tmp_path: Path) -> None:
     folder = write_files(tmp_path / "own")
     name = f"slices:{folder},files=t1+flair,classes=background+necrosis+oedema+enhancing"

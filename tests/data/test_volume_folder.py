@@ -184,6 +184,27 @@ def test_scans_that_lack_modalities_may_be_taken(tmp_path: Path) -> None:
     assert len(open_splits(f"brats:{folder}", skip_bad=True).skipped) == 2
 
 
+def test_planes_of_volumes_may_be_items(tmp_path: Path) -> None:
+    folder = write_old(tmp_path / "b")
+    (folder / "BraTS20_Training_003/BraTS20_Training_003_t2.nii.gz").unlink()
+    whole = records(open_splits(f"brats:{folder},scaled=no,partial=yes"))
+    splits = open_splits(f"brats:{folder},scaled=no,partial=yes,slices=2")
+    found = records(splits)
+    assert len(found) == 12 and splits["train"].rule.startswith("2 planes of 4×6×5; as in")
+    for id, record in found.items():
+        scan, plane = id.split("/")
+        assert record["flair"].shape == (1, 6, 5) and record["mask"].dtype == np.uint8
+        assert np.array_equal(record["flair"], whole[scan]["flair"][:, int(plane)])
+        assert np.array_equal(record["mask"], whole[scan]["mask"][int(plane)])
+        assert ("t2" in record) == ("003" not in scan)
+    groups = [set(split.columns["group"]) for split in splits.values()]
+    assert sum(map(len, groups)) == len(set.union(*groups)) == 6
+    scaled = records(open_splits(f"brats:{folder},partial=yes,slices=2"))
+    exact = records(open_splits(f"brats:{folder},partial=yes"))
+    one = "BraTS20_Training_001"
+    assert np.allclose(scaled[f"{one}/001"]["t1c"], exact[one]["t1c"][:, 1], atol=1e-3)
+
+
 def spoil(folder: Path, what: str) -> None:
     home = folder / "BraTS20_Training_002"
     path, mask = (home / f"BraTS20_Training_002{end}.nii.gz" for end in ("_t2", "_seg"))
@@ -364,6 +385,8 @@ def test_paths_that_cannot_be(tmp_path: Path) -> None:
         PolymodalError, match="crop is planes, rows and columns, each from 1 to 1024, not"
     ):
         open_splits(f"brats:{tmp_path},crop=128")
+    with pytest.raises(PolymodalError, match="slices is at most 1024 of each scan, not 2000"):
+        open_splits(f"brats:{tmp_path},slices=2000")
     with pytest.raises(
         PolymodalError, match=r"Unknown option of brats: 'corp'. Did you mean 'crop'"
     ):

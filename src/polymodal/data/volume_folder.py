@@ -14,7 +14,7 @@ from jaxtyping import Float32, Float64, Shaped, UInt8
 from polymodal.base import files
 from polymodal.base.errors import PolymodalError
 from polymodal.base.progress import progress_bar
-from polymodal.data import image_files
+from polymodal.data import image_files, volume_slices
 from polymodal.data.columns import Column, Each, Masks, Read, Stored
 from polymodal.data.folder import Ledger
 from polymodal.data.formats import brats, volumes
@@ -37,6 +37,8 @@ class Volumes:
 
     crop: str = ""
     """Planes, rows and columns that are cut out of the middle, or filled up with 0: 128x160x160."""
+    slices: int = 0
+    """How many planes of each scan are items of their own, in place of the volume; 0 for volumes."""
     seed: int = 0
     """Another seed, another division of the patients."""
     splits: str = ""
@@ -54,6 +56,8 @@ class Volumes:
                 f"crop is planes, rows and columns, each from 1 to 1024, not {self.crop!r}. Write, say, "
                 "crop=128x160x160."
             )
+        if self.slices > 1024:
+            raise PolymodalError(f"slices is at most 1024 of each scan, not {self.slices}.")
 
     @property
     def box(self) -> tuple[int, ...]:
@@ -79,7 +83,8 @@ def open_volumes(path: Path | str, how: Volumes, *, progress: bool = True) -> Pa
     kept, extents = _judged(source, scans, how, ledger, progress)
     if not kept:
         raise PolymodalError(f"{source.path}: no scan is left.{ledger}")
-    parts = by_patient(_table(source, kept, extents, how), seed=how.seed, listed=how.splits or None)
+    table = _table(source, kept, extents, how, progress)
+    parts = by_patient(table, seed=how.seed, listed=how.splits or None)
     return PatientSplits(parts, tuple(ledger.flaws))
 
 
@@ -233,33 +238,51 @@ def moved(extent: Extent, box: Sequence[int]) -> Float64[np.ndarray, "4 4"]:
 
 
 def _table(
-    source: Source, scans: Sequence[Scan], extents: Sequence[Extent], how: Volumes
+    source: Source, scans: Sequence[Scan], extents: Sequence[Extent], how: Volumes, progress: bool
 ) -> Dataset:
-    """The columns of all scans."""
-    n, reader = len(scans), Reader(source, tuple(scans), how)
+    """The columns of all scans, or of planes of them."""
+    reader, shape = Reader(source, tuple(scans), how), how.box if how.crop else extents[0].shape
+    ids, patients = [scan.id for scan in scans], [scan.patient for scan in scans]
+    kinds = [kind for kind in MR if any(kind in scan.files for scan in scans)]
+    if how.slices:
+        planes = volume_slices.planes_of(shape[0], how.slices)
+        kept = np.float16 if how.scaled else np.float32
+        columns = volume_slices.columns_of(reader, kinds, planes, kept, progress)
+        ids = [f"{id}/{plane:03d}" for id in ids for plane in planes.tolist()]
+        patients = [patient for patient in patients for _ in planes]
+        extent = f"{len(planes)} planes of {told(shape)}"
+    else:
+        columns, extent = _volumes(reader, kinds, extents), told(shape)
+    columns["group"] = Each.of(patients)
+    crop = "; the middle, cut out or filled up with 0" if how.crop else ""
+    bright = f"of each volume the {BRIGHT:.1%} quantile of what is not 0 as 1"
+    rule = f"{extent}{crop}; {bright if how.scaled else 'as in the files'}"
+    digest = files.fingerprint({"scans": _facts(source, scans, extents), "rule": rule})
+    return Dataset(columns, ids=ids, fingerprint=digest, rule=rule)
+
+
+def _volumes(reader: Reader, kinds: Sequence[str], extents: Sequence[Extent]) -> dict[str, Column]:
+    """Whole scans, read when they are asked for."""
+    scans, how = reader.scans, reader.how
     columns: dict[str, Column] = {}
-    for kind in MR:
+    for kind in kinds:
         there = np.array([kind in scan.files for scan in scans])
-        if there.any():
-            present = None if there.all() else there
-            columns[kind] = Read(n, bound(reader.modality, kind), present=present)
-    columns["mask"] = Masks(n, reader.masks, classes=TUMOUR)
-    columns["group"] = Each.of([scan.patient for scan in scans])
+        present = None if there.all() else there
+        columns[kind] = Read(len(scans), bound(reader.modality, kind), present=present)
+    columns["mask"] = Masks(len(scans), reader.masks, classes=TUMOUR)
     affines = [moved(extent, how.box) if how.crop else extent.affine for extent in extents]
     columns["affine"] = Stored(np.stack(affines))
-    shape = told(how.box if how.crop else extents[0].shape)
-    crop = "; the middle, cut out or filled up with 0" if how.crop else ""
-    scale = (
-        f"of each the {BRIGHT:.1%} quantile of what is not 0 as 1"
-        if how.scaled
-        else "as in the files"
-    )
-    rule = f"{shape}{crop}; {scale}"
-    facts = [
-        [scan.id, [[k, source.size(f)] for k, f in sorted(scan.files.items())], e.shape,
-         hashlib.sha256(e.affine.tobytes()).hexdigest()]
-        for scan, e in zip(scans, extents, strict=True)
-    ]  # fmt: skip
-    digest = files.fingerprint({"scans": facts, "rule": rule})
-    ids = [scan.id for scan in scans]
-    return Dataset(columns, ids=ids, fingerprint=digest, rule=rule)
+    return columns
+
+
+def _facts(source: Source, scans: Sequence[Scan], extents: Sequence[Extent]) -> list[object]:
+    """What headers and names tell of scans, for the fingerprint."""
+    return [
+        [
+            scan.id,
+            [[kind, source.size(name)] for kind, name in sorted(scan.files.items())],
+            extent.shape,
+            hashlib.sha256(extent.affine.tobytes()).hexdigest(),
+        ]
+        for scan, extent in zip(scans, extents, strict=True)
+    ]
