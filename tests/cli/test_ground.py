@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from polymodal.base.errors import PolymodalError
 from polymodal.cli import main
 from polymodal.runs import jobs
 from polymodal.systems.grounding import grounding
+from polymodal.systems.grounding.questions import asked
 from polymodal.training.training_config import Training
 
 DATA = "scenes,size=32,train=30,val=8,test=8,objects=2-3"
@@ -98,6 +100,17 @@ def test_without_a_picture_the_run_shows_examples_of_its_own(
         (["--count", "0"], "--first and --count must be 1 or more"),
         (["--split", "tst"], "Did you mean 'test'?"),
         (["PHOTO", "a cube", "--out", "PLACE"], "is a folder, but a file is to be written"),
+        (
+            ["PHOTO", "a cube", "--box", "200,200,300,300"],
+            "Box 1 is [200.0, 200.0, 300.0, 300.0], outside of what",
+        ),
+        (["PHOTO", "a [ ] cube", "--box", "30,20,50,40"], "The phrase ' ' has no words. Put"),
+        (["PHOTO", "a zyx", "--box", "30,20,50,40"], "The model knows no word of 'zyx'"),
+        (["PHOTO", "a [zyx] cube", "--box", "30,20,50,40"], "The model knows no word of 'zyx'"),
+        (
+            ["PHOTO", "a " * 200 + "[cube]", "--box", "30,20,50,40"],
+            "128 tokens of a caption, but 'cube'",
+        ),
     ],
 )
 def test_mistakes_are_one_plain_message(
@@ -113,6 +126,36 @@ def test_mistakes_are_one_plain_message(
     assert message in capsys.readouterr().err
 
 
-def test_boxes_that_are_no_boxes_are_refused(run: Path, photo: Path) -> None:
-    with pytest.raises(PolymodalError, match=r"rows of x0, y0, x1, y1, but these have the shape"):
-        polymodal.load(run).ground(photo, "a cube", boxes=[[1, 2, 3]])
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"boxes": [[1, 2, 3]]}, r"rows of x0, y0, x1, y1, but these have the shape"),
+        ({"boxes": [["a", 0, 1, 2]]}, r"Boxes are rows of x0, y0, x1, y1 in pixels, not \[\['a'"),
+        ({"first": -1}, "first must be 1 or more, not -1"),
+    ],
+)
+def test_what_is_no_question_is_refused(
+    run: Path, photo: Path, given: dict[str, Any], message: str
+) -> None:
+    usual: dict[str, Any] = {"boxes": [[30, 20, 50, 40]]}
+    with pytest.raises(PolymodalError, match=message):
+        polymodal.load(run).ground(photo, "a cube", **usual | given)
+
+
+def test_a_caption_is_a_text() -> None:
+    with pytest.raises(PolymodalError, match=r"A caption is a text, such as .*, not None"):
+        asked(None, {})
+
+
+def test_words_that_it_never_saw_are_named(
+    run: Path, photo: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["ground", str(run), str(photo), "a zyx cube \x1b[31m", "--box", "30,20,50,40"]
+    assert main([*command, "--json", str(tmp_path / "found.json")]) == 0
+    (told,) = json.loads((tmp_path / "found.json").read_text())
+    assert told["unknown"][0] == "zyx"
+    assert told["phrases"][0]["entropy"] == 0
+    out = capsys.readouterr().out
+    assert "The model has never seen: zyx, " in out
+    assert "\x1b" not in out
+    assert " 0.0 │" in out

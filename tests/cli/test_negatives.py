@@ -68,6 +68,8 @@ def test_what_it_refuses(run, data, tmp_path):
         negative_examples(run, data, split="dev")
     with pytest.raises(PolymodalError, match="count must be 1 or more, and kept 1 to candidates"):
         negative_examples(run, data, kept=31)
+    with pytest.raises(PolymodalError, match="seed must be 0 or more, not -1"):
+        negative_examples(run, data, seed=-1)
     (tmp_path / "said.txt").write_text("it is here")
     with pytest.raises(PolymodalError, match="has a noun that is one token"):
         negative_examples(run, f"text:{tmp_path}/said.txt", split="train")

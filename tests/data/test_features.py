@@ -148,7 +148,16 @@ def test_damaged_files_are_refused(tmp_path: Path, splits: dict[str, Grey]) -> N
     open_features(tmp_path, splits)
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     no_dim = {key: value for key, value in manifest.items() if key != "dim"}
-    for broken in ("{", "[]", "{}", json.dumps(no_dim), json.dumps(manifest | {"sha256": []})):
+    changes: list[dict[str, object]] = [
+        {"sha256": []},
+        {"encoder": None},
+        {"dtype": "x"},
+        {"dtype": None},
+        {"splits": None},
+        {"splits": {"train": 3}},
+        {"splits": {"train": {}, "test": {}}},
+    ]
+    for broken in ("{", "[]", "{}", *map(json.dumps, [no_dim, *(manifest | c for c in changes)])):
         (tmp_path / "manifest.json").write_text(broken)
         with pytest.raises(PolymodalError, match="Compute the features again"):
             open_features(tmp_path, splits)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from polymodal.base.errors import PolymodalError
+from polymodal.base.files import fingerprint
 from polymodal.data import region_files
 from polymodal.data.columns import Read
 from polymodal.data.records import Dataset
@@ -154,6 +155,34 @@ def test_damaged_files_are_refused(tmp_path, splits) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps({**manifest, "format": "other"}))
     with pytest.raises(PolymodalError, match="expected the format 'polymodal regions 1'"):
         open_regions(tmp_path, splits)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("encoder", "windows"), ("dtype", 3), ("splits", "train"), ("splits", {"train": None})],
+)
+def test_a_manifest_of_another_hand_is_refused(tmp_path, splits, key, value) -> None:
+    write(tmp_path, splits)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    (tmp_path / "manifest.json").write_text(json.dumps({**manifest, key: value}))
+    with pytest.raises(PolymodalError, match=rf"not as it is written: '{key}'\). Compute the"):
+        open_regions(tmp_path, splits)
+
+
+def test_what_kills_left_half_written_is_swept_away(tmp_path, splits) -> None:
+    whole = tmp_path / "whole"
+    write(whole, splits)
+    expected = sorted(path.name for path in whole.iterdir())
+    cut = tmp_path / "cut"
+    cut.mkdir()
+    (cut / ".train-boxes.npy.abc.part").touch()
+    write(cut, splits)
+    assert sorted(path.name for path in cut.iterdir()) == expected
+    plan = json.loads((cut / "manifest.json").read_text())
+    plan = {k: v for k, v in plan.items() if k not in ("regions", "dim", "sha256")}
+    (cut / f"parts-{fingerprint(plan)}").mkdir()  # killed before these were deleted
+    write(cut, splits)
+    assert sorted(path.name for path in cut.iterdir()) == expected
 
 
 def test_vectors_must_be_finite(tmp_path, splits) -> None:

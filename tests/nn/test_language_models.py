@@ -13,6 +13,7 @@ from backbones import write_model
 from polymodal.base.errors import PolymodalError
 from polymodal.data.tokens import Tokens
 from polymodal.nn.language_models import (
+    ALIKE,
     LanguageModel,
     describe_language_model,
     small_language_model,
@@ -59,6 +60,20 @@ def test_states_and_logits_are_the_models_own(folders):
         alone = own(input_ids=tokens[row : row + 1, :length], output_hidden_states=True)
         torch.testing.assert_close(states[row, :length], alone.hidden_states[-1][0])
         torch.testing.assert_close(logits[row, :length], alone.logits[0])
+
+
+def test_many_texts_have_the_states_that_each_has_alone(small):
+    """On a processor those alike in length are read together."""
+    model = loaded(small).eval()
+    words = torch.randint(4, 9, (2 * ALIKE + 3, 9), generator=torch.Generator().manual_seed(0))
+    lengths = torch.arange(len(words)) % 9 + 1
+    states = model.states(words, lengths)
+    assert states.shape == (*words.shape, 8)
+    for row, length in enumerate(lengths.tolist()):
+        alone = model.states(words[row : row + 1, :length], lengths[row : row + 1])
+        torch.testing.assert_close(states[row, :length], alone[0])
+    model.states(words, lengths).sum().backward()
+    assert all(p.grad is not None for p in model.model.base_model.parameters())
 
 
 def test_logits_at_some_places(folders, small):

@@ -11,7 +11,7 @@ from polymodal.base.errors import PolymodalError
 from polymodal.runs import jobs
 from polymodal.runs import shipped as models
 from polymodal.runs.run_folder import Run
-from polymodal.runs.shipping import ship
+from polymodal.runs.shipping import portable, ship
 from polymodal.systems.vlvae.vlvae import Config
 from polymodal.training.training_config import Training
 from vlvaes import TINY, train_vlvae
@@ -63,6 +63,12 @@ def test_pictures_survive_packing(squares, tmp_path):
         assert away.max() < 4
         assert away.mean() < 0.1 * first.std(0).mean()
     assert before.sample(16).texts == after.sample(16).texts
+
+
+def test_a_shipped_config_names_no_folder_of_the_machine():
+    settings = {"system": "a", "init": None, "features": "/home/me/f", "parts": {"b": "/home/me/r"}}
+    told = portable(settings)
+    assert told == {"system": "a", "init": None, "features": "f", "parts": {"b": "r"}}
 
 
 def test_a_run_in_a_folder_of_that_name_goes_first(shipped, run, squares):

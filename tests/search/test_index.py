@@ -216,6 +216,10 @@ def test_ten_hits_are_usual():
         ({"k": 13}, r"k is 13, but the index has 12 items\. Ask for 12 at the most"),
         ({"k": 5, "where": {"split": "val"}}, "the index has 4 items with split=val"),
         ({"where": {"splt": "val"}}, "'splt'. Did you mean 'split'"),
+        (
+            {"where": "split=val"},
+            r"where gives values by name, as {'split': 'test'}, not 'split=val'",
+        ),
         ({"where": {"split": "train"}}, r"No item has split=train \(there are: test, val\)"),
         ({"side": "sound"}, "Unknown side 'sound'"),
         (

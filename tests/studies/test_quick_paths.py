@@ -2,7 +2,10 @@
 
 import pytest
 
+from polymodal.nn.regions import describe
 from polymodal.runs import jobs
+from polymodal.runs.region_building import compute_regions
+from polymodal.runs.run_folder import Run
 from polymodal.studies import result_files as results
 from polymodal.studies.reproduction import reproduce
 from polymodal.studies.reproduction.options import Options
@@ -116,6 +119,22 @@ def test_the_quick_path_of_grounding_trains_one_language_model_for_its_rows(tmp_
     assert {"r1", "pointing", "upper_bound", "largest", "bound"} <= found.rows[0].metrics.keys()
     kinds = sorted(path.name.split("-")[0] for path in (tmp_path / "quick" / "runs").iterdir())
     assert kinds == ["grounding", "grounding", "mlm"]
+
+
+@pytest.mark.slow
+def test_the_bound_of_grounding_is_drawn_and_the_baselines_stand_beside(tmp_path):
+    """Both studies on regions of the user's, which only models of grounding are given."""
+    data = "scenes,size=32,train=60,val=12,test=12"
+    compute_regions(data, tmp_path / "regions", describe(finder="windows", count=9))
+    options = {"regions": tmp_path / "regions", "data": (data,)}
+    figure = reproduce("grounding/figure4", quick_options(tmp_path, rows=("linear",), **options))
+    assert figure.findings.keys() == {f"linear, {data}"}
+    assert (tmp_path / "quick" / "grounding" / "figure4.png").is_file()
+    (row,) = reproduce("grounding/baselines", quick_options(tmp_path, **options)).rows
+    assert row.metrics.keys() >= {"central_r1", "largest", "random_r1", "entropy_auroc"}
+    models = [Run(path).config for path in (tmp_path / "quick" / "runs").iterdir()]
+    assert {model["system"] for model in models if "regions" in model} == {"grounding"}
+    assert {model["system"] for model in models if "regions" not in model} == {"mlm"}
 
 
 @pytest.mark.slow

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from polymodal.base.errors import PolymodalError
+from polymodal.nn.finite import first_unfinite
 from polymodal.runs.run_folder import Run
-from polymodal.training.finite import first_unfinite
 from polymodal.training.survival import Survival
 from polymodal.training.training_config import Training
 from toys import train_squares

@@ -151,6 +151,7 @@ def check_cache(folder: Path) -> None:
     why = obstacle(folder)
     if why:
         raise PolymodalError(
-            f"Drawn worlds and checked images are kept in the cache, {cache_folder()}, but {why}. "
+            f"Drawn worlds, checked images and negative captions are kept in the cache, {cache_folder()}, "
+            f"but {why}. "
             "Set the environment variable POLYMODAL_CACHE to a folder that can be written."
         )

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from numbers import Integral
 from typing import Annotated, Any, TypeVar, get_type_hints
 
 from polymodal.base.errors import PolymodalError
@@ -46,6 +47,19 @@ def check_ranges(config: Any) -> None:
         for allowed in ranges:
             if value is not None and not allowed.fits(value):
                 raise PolymodalError(f"{name} {allowed.words}, not {value}{allowed.why}.")
+
+
+def check_count(name: str, value: Any, what: str) -> None:
+    """Refuse an argument that is no whole number of 1 or more.
+
+    >>> check_count("k", 2.5, "how many hits a query gets")
+    Traceback (most recent call last):
+    polymodal.base.errors.PolymodalError: k is a whole number, how many hits a query gets, not 2.5.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise PolymodalError(f"{name} is a whole number, {what}, not {value!r}.")
+    if int(value) < 1:
+        raise PolymodalError(f"{name} must be 1 or more, not {value}: it is {what}.")
 
 
 @cache

@@ -88,6 +88,8 @@ def main(arguments: list[str]) -> None:
     for one in shown:
         tell(f"{one.name}: {one.answer.caption}")
         table(one.answer).print()
+        if one.answer.unknown:
+            tell(f"The model has never seen: {', '.join(one.answer.unknown)}.")
     for place in places:
         say(f"Wrote {place}.")
 

@@ -19,7 +19,9 @@ from polymodal.data.vectors import Measured, as_kept, kept_type, moments
 
 Extract = Callable[[UInt8[np.ndarray, "b h w 3"]], Float[np.ndarray, "b d"]]
 
-FOLDER = RowFiles(what="features", format="polymodal features 1", rows=512, told=("dim",))
+FOLDER = RowFiles(
+    what="features", format="polymodal features 1", rows=512, encoder=str, told=("dim",)
+)
 
 
 @dataclass(frozen=True, eq=False)

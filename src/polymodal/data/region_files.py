@@ -23,6 +23,7 @@ FOLDER = RowFiles(
     format="polymodal regions 1",
     arrays=("-boxes", "-features"),
     rows=64,
+    encoder=dict,
     told=("regions", "dim", "sha256"),
 )
 

@@ -40,6 +40,8 @@ class RowFiles:
     """What the file of each array has behind the name of its split."""
     rows: int
     """Rows of a block: what is lost when the writing is killed."""
+    encoder: type
+    """How its manifest tells what computed the rows: by a name, or by a description."""
     told: tuple[str, ...]
     """What its manifest tells besides, such as dim."""
 
@@ -75,9 +77,11 @@ class RowFiles:
         known = {n: {"count": len(s), "fingerprint": s.fingerprint} for n, s in splits.items()}
         plan = {"format": self.format, **about, "splits": known}
         with writing(folder, wait=wait):
-            if self._is_there(folder, plan):
-                return
             parts = folder / f"parts-{files.fingerprint(plan)}"
+            if self._is_there(folder, plan):
+                shutil.rmtree(parts, ignore_errors=True)  # where a kill came before that
+                return
+            files.sweep(folder)
             self._compute(splits, compute, parts, progress)
             shapes = {
                 f"{name}{array}": self._join(parts, f"{name}{array}", len(split), folder)
@@ -109,11 +113,31 @@ class RowFiles:
             raise PolymodalError(f"{path}: broken ({error}). {self._again}") from error
         if not isinstance(content, dict) or content.get("format") != self.format:
             raise PolymodalError(f"{path}: expected the format {self.format!r}. {self._again}")
-        lost = {"encoder", "dtype", "splits", *self.told} - content.keys()
-        if lost or not isinstance(content.get("sha256", {}), dict):
-            what = f"no {', '.join(sorted(lost))}" if lost else "no hashes under 'sha256'"
-            raise PolymodalError(f"{path}: broken ({what}). {self._again}")
+        flaw = self._flaw(content)
+        if flaw:
+            raise PolymodalError(f"{path}: broken ({flaw}). {self._again}")
         return content
+
+    def _flaw(self, content: Mapping[str, Any]) -> str | None:
+        """What a manifest lacks, or tells in another way than it is written."""
+        lost = {"encoder", "dtype", "splits", *self.told} - content.keys()
+        if lost:
+            return f"no {', '.join(sorted(lost))}"
+        if not isinstance(content.get("sha256", {}), dict):
+            return "no hashes under 'sha256'"
+        splits = content["splits"]
+        strange = {
+            "encoder": not isinstance(content["encoder"], self.encoder),
+            "dtype": content["dtype"] not in ("float16", "float32"),
+            "splits": not isinstance(splits, dict)
+            or not all(
+                isinstance(s, dict) and {"count", "fingerprint"} <= s.keys()
+                for s in splits.values()
+            ),
+        }
+        return next(
+            (f"not as it is written: {name!r}" for name, is_so in strange.items() if is_so), None
+        )
 
     def check_split(
         self, folder: Path, manifest: Mapping[str, Any], name: str, split: Dataset

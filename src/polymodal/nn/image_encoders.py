@@ -11,7 +11,7 @@ from jaxtyping import Float, Shaped, UInt8
 from torch import Tensor, nn
 
 from polymodal.base.errors import PolymodalError
-from polymodal.nn.pretrained import take_weights
+from polymodal.nn.pretrained import broken, building, reason, take_weights
 
 
 def width(encoder: nn.Module) -> int:
@@ -128,9 +128,10 @@ class Backbone(nn.Module):
         from transformers import AutoConfig, AutoModel
 
         super().__init__()
-        config = AutoConfig.for_model(**description["config"])
-        self.model = AutoModel.from_config(config, dtype=torch.float32)
         self.source: str = description["source"]
+        with building(self.source):
+            config = AutoConfig.for_model(**description["config"])
+            self.model = AutoModel.from_config(config, dtype=torch.float32)
         wide = config.hidden_sizes[-1] if hasattr(config, "hidden_sizes") else config.hidden_size
         self.dim = int(wide)
         for name in ("mean", "std"):
@@ -155,11 +156,11 @@ def describe_backbone(source: str) -> dict[str, Any]:
     from transformers.image_processing_base import ImageProcessingMixin
 
     try:
-        config = AutoConfig.from_pretrained(source)
+        config = AutoConfig.from_pretrained(source, trust_remote_code=False)
         scaling, _ = ImageProcessingMixin.get_image_processor_dict(source)
-    except (OSError, ValueError) as error:
+    except broken() as error:
         raise PolymodalError(
-            f"No image model could be opened at {source!r}: {error}\n"
+            f"No image model could be opened at {source!r}: {reason(error)}\n"
             "Give a hub id that can be reached, or a folder with config.json, model.safetensors "
             "and preprocessor_config.json."
         ) from error

@@ -10,11 +10,14 @@ from torch import Tensor, nn
 
 from polymodal.base.errors import PolymodalError
 from polymodal.data.word_tokenizer import SPECIAL, word_tokenizer
-from polymodal.nn.pretrained import is_run, learned_by_run, take_weights, weights_of_run
+from polymodal.nn.pretrained import building, is_run, learned_by_run, take_weights, weights_of_run
 from polymodal.nn.text_models import described, open_text_model, text_model
 
 LONGEST = 128
 """The most tokens that our own small model reads."""
+
+ALIKE = 64
+"""Texts alike in length that a processor reads together."""
 
 
 class LanguageModel(nn.Module):
@@ -24,13 +27,15 @@ class LanguageModel(nn.Module):
         from transformers import AutoConfig, AutoModelForMaskedLM
 
         super().__init__()
-        config = AutoConfig.for_model(**description["config"])
         self.description, self.frozen = description, False
         self.head = description.get("head") is not None
-        if self.head:
-            self.model = AutoModelForMaskedLM.from_config(config, dtype=torch.float32)
-        else:
-            self.model = text_model(config)
+        with building(description["source"]):
+            config = AutoConfig.for_model(**description["config"])
+            self.model = (
+                AutoModelForMaskedLM.from_config(config, dtype=torch.float32)
+                if self.head
+                else text_model(config)
+            )
         self.dim = int(config.hidden_size)
         self.twins = twins(self)
         self.register_state_dict_post_hook(leave_out_twins)
@@ -40,9 +45,16 @@ class LanguageModel(nn.Module):
         """Take the weights that the model was described from; our own begins at random."""
         source = self.description["source"]
         if source is not None and is_run(source):
-            self.load_state_dict(weights_of_run(source, "words"))
+            weights = weights_of_run(source, "words")
+            try:
+                self.load_state_dict(weights)
+            except RuntimeError as error:
+                raise PolymodalError(
+                    f"The weights of {source} are not those of the language model that its learned.json "
+                    f"describes: {str(error).splitlines()[-1].strip()} Train it again."
+                ) from error
         elif source is not None:
-            take_weights(self.model, source)
+            take_weights(self.model, source, unused="pooler.")
 
     def freeze(self) -> "LanguageModel":
         """Use the model as it is from now on: no gradients, no dropout."""
@@ -62,8 +74,15 @@ class LanguageModel(nn.Module):
     def states(
         self, tokens: Int[Tensor, "b t"], lengths: Int[Tensor, " b"]
     ) -> Float[Tensor, "b t d"]:
-        """The state of each token in its context."""
-        return self.read(tokens, lengths).last_hidden_state
+        """The state of each token in its context. Of many texts on a processor those alike in length are
+        read together, since most of a batch would be padding; states of padding are zero there."""
+        if tokens.device.type != "cpu" or len(tokens) <= ALIKE:
+            return self.read(tokens, lengths).last_hidden_state
+        found = tokens.new_zeros(*tokens.shape, self.dim, dtype=torch.float32)
+        for rows in lengths.argsort().split(ALIKE):
+            wide = int(lengths[rows].max())
+            found[rows, :wide] = self.read(tokens[rows, :wide], lengths[rows]).last_hidden_state
+        return found
 
     def logits(
         self, tokens: Int[Tensor, "b t"], lengths: Int[Tensor, " b"]

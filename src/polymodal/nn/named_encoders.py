@@ -19,7 +19,7 @@ from polymodal.nn.image_encoders import (
     Tuned,
     describe_backbone,
 )
-from polymodal.nn.pretrained import one_tower
+from polymodal.nn.pretrained import load_model
 from polymodal.nn.text_models import describe_text_model
 
 ANY_SIZE = ("dinov2", "dinov2_with_registers", "dinov3_vit")
@@ -95,8 +95,7 @@ def own_projection(source: str, side: Literal["visual", "text"]) -> Float[Tensor
     so there it is the identity."""
     from transformers import AutoModel
 
-    with one_tower():
-        model = AutoModel.from_pretrained(source, dtype=torch.float32)
+    model = load_model(AutoModel, source, dtype=torch.float32)
     layer = getattr(model, f"{side}_projection", None)
     if layer is not None:
         return layer.weight.detach()

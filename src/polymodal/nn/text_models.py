@@ -5,6 +5,7 @@ from typing import Any
 import torch
 
 from polymodal.base.errors import PolymodalError
+from polymodal.nn.pretrained import broken, reason
 
 
 def text_model(config: Any) -> Any:
@@ -39,10 +40,10 @@ def open_text_model(source: str) -> tuple[Any, Any]:
     from transformers import AutoConfig, AutoTokenizer
 
     try:
-        config = AutoConfig.from_pretrained(source)
-    except (OSError, ValueError) as error:
+        config = AutoConfig.from_pretrained(source, trust_remote_code=False)
+    except broken() as error:
         raise PolymodalError(
-            f"No text model could be opened at {source!r}: {error}\n"
+            f"No text model could be opened at {source!r}: {reason(error)}\n"
             "Give a hub id that can be reached, or a folder with config.json, model.safetensors and "
             "tokenizer.json."
         ) from error
@@ -53,14 +54,16 @@ def open_text_model(source: str) -> tuple[Any, Any]:
             "text tower of CLIP or SigLIP, or an encoder such as BERT or MiniLM."
         )
     try:
-        tokenizer = AutoTokenizer.from_pretrained(source)
+        tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
         tokenizer.backend_tokenizer.to_str()
-    except (OSError, ValueError, ImportError, AttributeError) as error:
+    except (AttributeError, ImportError) as error:  # a tokenizer without a backend, or of a package
         raise no_tokenizer(source, str(error).splitlines()[0]) from error
+    except broken() as error:
+        raise no_tokenizer(source, (reason(error).splitlines() or [""])[0]) from error
     # without its files transformers makes an empty tokenizer, to which all words are unknown
     if not config.vocab_size / 2 <= len(tokenizer) <= config.vocab_size:
-        reason = f"there is one of {len(tokenizer)} tokens for a model of {config.vocab_size}"
-        raise no_tokenizer(source, reason)
+        size = f"there is one of {len(tokenizer)} tokens for a model of {config.vocab_size}"
+        raise no_tokenizer(source, size)
     return config, tokenizer
 
 

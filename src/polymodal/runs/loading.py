@@ -7,8 +7,8 @@ from polymodal import systems
 from polymodal.base.config import from_settings
 from polymodal.base.errors import PolymodalError
 from polymodal.base.hardware import usable
+from polymodal.base.hashed_files import COPY_AGAIN
 from polymodal.runs import shipped
-from polymodal.runs.hashed_files import COPY_AGAIN
 from polymodal.runs.run_folder import Run
 
 

@@ -13,6 +13,7 @@ USES = {
     "caption": 'model.caption(["image.png"])  # words for pictures',
     "encode_texts": 'model.encode_texts(["…"])',
     "encode_images": 'model.encode_images(["image.png"])',
+    "ground": 'model.ground("image.png", "a red cube")  # where its phrases are',
     "recognise": 'model.recognise(["image.png"])  # the likeliest classes',
 }
 """What can be asked of a system that has a method of this name."""

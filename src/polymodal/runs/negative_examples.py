@@ -68,6 +68,8 @@ def negative_examples(
         raise PolymodalError(
             f"count must be 1 or more, and kept 1 to candidates, not {count}, {kept} and {candidates}."
         )
+    if seed < 0:
+        raise PolymodalError(f"seed must be 0 or more, not {seed}.")
     model = LanguageModel(describe_language_model(source)).to(usable(device))
     model.load_pretrained()
     splits = open_data(data, skip_bad=skip_bad, system="mlm")

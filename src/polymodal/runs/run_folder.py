@@ -20,8 +20,8 @@ import yaml
 
 from polymodal.base.errors import PolymodalError
 from polymodal.base.files import json_text, write_json, write_text
+from polymodal.base.hashed_files import COPY_AGAIN, check_hash, read_json, write_hashed
 from polymodal.base.progress import say
-from polymodal.runs.hashed_files import COPY_AGAIN, check_hash, read_json, write_hashed
 from polymodal.runs.run_settings import ADVICE, read_config
 
 if TYPE_CHECKING:  # torch is slow to come
@@ -114,6 +114,8 @@ class Run:
         """Save a system's weights as the best so far."""
         from safetensors.torch import save
 
+        from polymodal.nn.finite import check_finite
+
         weights = {k: v.detach().cpu().contiguous() for k, v in system.state_dict().items()}
         path = self.folder / "model.safetensors"
         check_finite(weights, path)
@@ -134,6 +136,7 @@ class Run:
         from safetensors import SafetensorError
         from safetensors.torch import load_file
 
+        from polymodal.nn.finite import check_finite
         from polymodal.runs.packed_weights import unpack
 
         path = self.folder / "model.safetensors"
@@ -156,18 +159,6 @@ class Run:
         """Write the scores and the card."""
         write_json(self.folder / "metrics.json", metrics)
         write_text(self.folder / "card.md", card(self.config, metrics))
-
-
-def check_finite(weights: dict[str, Any], path: Path) -> None:
-    """Refuse weights of a training that diverged."""
-    from polymodal.training.finite import first_unfinite
-
-    name = first_unfinite(weights)
-    if name:
-        raise PolymodalError(
-            f"The weights {name} for {path} are not finite: the training diverged. Train again with a "
-            "smaller --lr, --clip 1 or --precision 32."
-        )
 
 
 def differences(

@@ -12,6 +12,7 @@ from polymodal import systems
 from polymodal.base.config import as_stored, from_settings, to_settings
 from polymodal.base.errors import PolymodalError
 from polymodal.base.files import sha256, write_bytes, write_json, write_text
+from polymodal.base.hashed_files import MANIFEST
 from polymodal.base.version import versions
 from polymodal.runs import shipped
 from polymodal.runs.model_card import card
@@ -70,7 +71,9 @@ def ship(
 def portable(settings: dict[str, Any]) -> dict[str, Any]:
     """A run's config that names no folder of the machine it was trained on."""
     elsewhere = [key for key in ("init", "features", "regions") if settings.get(key)]
-    return settings | {key: Path(settings[key]).name for key in elsewhere}
+    named = {key: Path(settings[key]).name for key in elsewhere}
+    parts = {part: Path(run).name for part, run in settings.get("parts", {}).items()}
+    return settings | named | ({"parts": parts} if parts else {})
 
 
 def weights_of(run: Run, system: System) -> dict[str, Tensor]:
@@ -116,4 +119,4 @@ def write_manifest(folder: Path) -> None:
     """Vouch for a shipped model; without this file there is none."""
     hashes = {file: sha256(folder / file) for file in shipped.HASHED}
     manifest = {"name": folder.name, "polymodal": versions()["polymodal"], "sha256": hashes}
-    write_json(folder / shipped.MANIFEST, manifest)
+    write_json(folder / MANIFEST, manifest)

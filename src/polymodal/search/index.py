@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from numbers import Integral
 from typing import Any, cast
 
 import torch
@@ -10,6 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from polymodal.base.errors import PolymodalError, unknown
+from polymodal.base.ranges import check_count
 from polymodal.maths.similarity import Embeddings, Lifting, measure, top_k
 from polymodal.maths.similarity.kinds import check
 from polymodal.search import nearest, remote
@@ -160,10 +160,7 @@ class Index:
         count = self.searched(only)
         if k is None:
             return min(USUAL, count)
-        if isinstance(k, bool) or not isinstance(k, Integral):
-            raise PolymodalError(f"k is a whole number, how many hits a query gets, not {k!r}.")
-        if k < 1:
-            raise PolymodalError(f"k must be 1 or more, not {k}: it is how many hits a query gets.")
+        check_count("k", k, "how many hits a query gets")
         if k > count:
             raise PolymodalError(
                 f"k is {k}, but the index has {count} items{f' with {only}' if only else ''}. "

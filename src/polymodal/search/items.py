@@ -106,6 +106,10 @@ class Items(Sequence[Item]):
         >>> items.matching({"year": "3"}).places
         tensor([1])
         """
+        if not isinstance(where, Mapping):
+            raise PolymodalError(
+                f"where gives values by name, as {{'split': 'test'}}, not {where!r}."
+            )
         known = {key for own in self.metadata for key in own}
         for key in where:
             if key not in known:

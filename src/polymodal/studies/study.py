@@ -44,6 +44,8 @@ class Recipe:
     training: Training
     encoder: str | None = None
     """A frozen image encoder whose features are computed once and shared by all rows."""
+    regions: bool = False
+    """Whether it is given the regions of the data, where the user names some."""
     first: "Recipe | None" = None
     """The phase before this one, whose weights it starts from."""
     parts: tuple[tuple[str, "Recipe"], ...] = ()
@@ -101,6 +103,8 @@ class Measuring:
     """What is measured in place of the scores of the run."""
     draws: bool = False
     """Whether the probe also draws a figure."""
+    of_curves: Callable[[Sequence[Metrics]], dict[str, float]] | None = None
+    """What is measured of the validations of the run, beside its scores."""
     conclusion: Conclusion | None = None
     """What is computed from all rows together."""
     from_studies: tuple[tuple[str, str], ...] = ()

@@ -14,7 +14,7 @@ from lightning.pytorch.utilities.memory import is_oom_error
 
 from polymodal.base.errors import PolymodalError
 from polymodal.base.files import atomic, sweep
-from polymodal.training.finite import first_unfinite
+from polymodal.nn.finite import first_unfinite
 
 MAGIC = b"polymodal checkpoint 1 sha256 "
 HEADER = len(MAGIC) + 64 + 1

@@ -10,8 +10,8 @@ from lightning import Callback, LightningModule, Trainer
 
 from polymodal.base.errors import PolymodalError
 from polymodal.base.hardware import products
+from polymodal.nn.finite import first_unfinite
 from polymodal.training.checkpoints import checkpoint_path, newest, prune, step_of
-from polymodal.training.finite import first_unfinite
 from polymodal.training.system import Scores, System
 from polymodal.training.training_config import Training
 

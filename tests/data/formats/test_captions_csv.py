@@ -13,6 +13,7 @@ from polymodal.data.folder import Folder, open_folder
 from polymodal.data.formats.archive import Directory
 from polymodal.data.formats.captions_csv import read
 from polymodal.data.formats.entry import Entry, Flaw
+from toys import flat
 
 ROWS = [f"{number:02d}.png,caption {number},train" for number in range(2, 32)]
 """Row k is on line k of the file."""
@@ -150,7 +151,9 @@ def test_every_row_is_read_rightly_or_listed(folder: Path, columns: list[str]) -
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_a_caption_of_several_lines_that_name_no_image(folder: Path, end: str) -> None:
+def test_a_caption_of_several_lines_that_name_no_image(
+    folder: Path, end: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     lines = [
         "image,caption,split",
         '02.png,"a red car,',
@@ -162,6 +165,11 @@ def test_a_caption_of_several_lines_that_name_no_image(folder: Path, end: str) -
     opened = lenient(folder)
     assert opened.skipped == ()
     assert kept(opened) == {"02.png": f"a red car,{end}{end}parked, badly", "03.png": "b"}
+    told = f"{folder}/captions.csv: 1 caption has several lines, first the one in line 2. If that"
+    assert flat(capsys.readouterr().err).count(told) == 1
+    (folder / "captions.csv").write_bytes(end.join([lines[0], *lines[4:]]).encode())
+    assert kept(lenient(folder)) == {"03.png": "b"}
+    assert capsys.readouterr().err == ""
 
 
 def test_a_caption_of_several_lines_before_its_image(folder: Path) -> None:

@@ -1,6 +1,8 @@
 """The user's own boxes and features, whole and broken."""
 
+import io
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -118,6 +120,45 @@ def test_own_files_that_are_not_there(dataset, tmp_path):
         np.savez(bare / f"{name}.npz", boxes=BOXES)
     with pytest.raises(PolymodalError, match="These regions have no features"):
         regions.with_proposals(dataset, regions.describe(finder=f"own:{bare}", encoder="none"))
+
+
+def test_own_files_that_would_fill_the_memory(dataset, tmp_path, monkeypatch):
+    write_own(tmp_path, hdf5=False)
+    plan = regions.describe(finder=f"own:{tmp_path}")
+    with zipfile.ZipFile(tmp_path / "0.png.npz", "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("boxes.npy", bytes(5_000_000))
+    monkeypatch.setattr("polymodal.nn.regions.own_files.LARGEST_FILE", 4_000_000)
+    assert (tmp_path / "0.png.npz").stat().st_size < 10_000
+    with pytest.raises(
+        PolymodalError, match=r"0.png.npz: .* have 5,000,000 bytes unpacked, but at"
+    ):
+        regions.with_proposals(dataset, plan)
+
+
+def test_own_files_of_another_kind(dataset, tmp_path):
+    write_own(tmp_path, hdf5=False)
+    plan = regions.describe(finder=f"own:{tmp_path}")
+    header = io.BytesIO()
+    told = {"descr": "<f4", "fortran_order": False, "shape": (10**14, 4)}
+    np.lib.format.write_array_header_1_0(header, told)
+    with zipfile.ZipFile(tmp_path / "0.png.npz", "w") as packed:
+        packed.writestr("boxes.npy", header.getvalue())
+    with pytest.raises(PolymodalError, match=r"0.png.npz: cut off or no npz file"):
+        regions.with_proposals(dataset, plan)
+    with zipfile.ZipFile(tmp_path / "0.png.npz", "w") as packed:
+        packed.writestr("boxes", "0 0 9 9")
+    with pytest.raises(PolymodalError, match=r"boxes are numbers of shape \[k, 4\], found |S"):
+        regions.with_proposals(dataset, plan)
+
+
+def test_own_hdf5_files_that_would_fill_the_memory(dataset, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    path = tmp_path / "own.h5"
+    with h5py.File(path, "w") as file:  # a chunk that was never written takes no place
+        file.create_dataset("0.png/boxes", (10**9, 4), chunks=(1024, 4), dtype="f4")
+    assert path.stat().st_size < 100_000
+    with pytest.raises(PolymodalError, match=r"own.h5: 0.png: .* 16,000,000,000 bytes unpacked"):
+        regions.with_proposals(dataset, regions.describe(finder=f"own:{path}"))
 
 
 def test_own_hdf5_files_that_are_broken(dataset, tmp_path):

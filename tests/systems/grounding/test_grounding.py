@@ -9,11 +9,14 @@ import torch
 from polymodal.base.errors import PolymodalError
 from polymodal.data import Dataset
 from polymodal.data.batch_order import Order
+from polymodal.data.proposals import RegionFeatures, joined
+from polymodal.data.records import Caption
 from polymodal.systems.grounding import grounding
 from polymodal.systems.grounding.grounding_system import Grounding
 from polymodal.systems.grounding.phrase_attention import telling
 from toys import fall
 
+CAPTION = Caption("there is a red cube")
 SMALL = {"word_width": 16, "word_layers": 1, "word_heads": 2, "dim": 16, "lr": 1e-2}
 
 
@@ -75,6 +78,36 @@ def test_phrases_may_be_told_by_their_content_alone(train: Dataset, val: Dataset
     assert telling(tokens, torch.zeros_like(kinds), "content").equal(tokens)
     alone = trained(train, phrase="content").evaluate(val)["pointing"]
     assert alone > 90
+
+
+def other_regions(dataset: Dataset, **changes) -> Dataset:
+    """The same pictures with other regions."""
+    features = dataset.column("proposal_features")
+    new = {"values": features.values, "encoder": features.encoder} | changes
+    boxes = dataset.column("proposals").values[:, : new["values"].shape[1]]
+    return joined(dataset, boxes, RegionFeatures(**new, statistics=features.statistics))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda values: {"encoder": {"toy": 1, "encoder": "b"}}, "encoder: None, but b here"),
+        (lambda values: {"encoder": {"toy": 1, "geometry": True}}, "geometry: None, but True here"),
+        (lambda values: {"values": values[..., :5]}, "width: 7, but 5 here"),
+    ],
+)
+def test_features_of_other_encoders_are_refused(train, val, change, message) -> None:
+    other = other_regions(val, **change(val.column("proposal_features").values))
+    for use in (made(train).evaluate, lambda split: made(train).ground_record(split, 0, CAPTION)):
+        with pytest.raises(PolymodalError, match=message):
+            use(other)
+
+
+def test_the_same_pictures_with_other_regions_are_scored_with_these(train, val) -> None:
+    system = made(train)
+    assert system.evaluate(val)["upper_bound"] == 100
+    fewer = other_regions(val, values=val.column("proposal_features").values[:, :1])
+    assert system.evaluate(fewer)["upper_bound"] < 50
 
 
 def test_negative_captions_need_a_language_model_that_has_learned(train: Dataset) -> None:

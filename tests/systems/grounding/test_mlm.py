@@ -1,15 +1,19 @@
 """The language model of captions: it learns, goes on, reads no picture, and serves as a source."""
 
+import shutil
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 import polymodal
 from backbones import write_model
 from polymodal import systems
 from polymodal.base.errors import PolymodalError
+from polymodal.base.files import sha256, write_json
+from polymodal.base.hashed_files import HASHES
 from polymodal.data.columns import Captions, Read
 from polymodal.data.records import Caption, Dataset
 from polymodal.nn.language_models import LanguageModel, describe_language_model
@@ -130,6 +134,8 @@ def test_a_run_is_selected_by_low_cross_entropy_and_tells_words(run):
     assert all(first >= then for (_, first), (_, then) in pairwise(others))
     with pytest.raises(PolymodalError, match=r"one \[MASK\], such as .* not 'a cube'"):
         system.fill("a cube")
+    with pytest.raises(PolymodalError, match=r"first must be 1 or more, not -1"):
+        system.fill("a [MASK] cube.", first=-1)
 
 
 def test_a_run_is_a_source(run, sentences, tmp_path):
@@ -140,6 +146,37 @@ def test_a_run_is_a_source(run, sentences, tmp_path):
     assert all(torch.equal(own[f"words.{k}"], v) for k, v in words.state_dict().items())
     config = mlm.Config(source=str(run))
     assert mlm.learn(config, dataset())["words"]["source"] == str(run)
+
+
+@pytest.mark.parametrize(
+    ("change", "own_hash", "message"),
+    [
+        (lambda x: x + 1, False, r"model.safetensors is damaged, or not of this run: its SHA-256"),
+        (lambda x: x * torch.nan, True, r"model.safetensors are not finite: the training diverged"),
+        (lambda x: x[:1].clone(), True, r"weights of .* are not those .* learned.json describes"),
+    ],
+)
+def test_damaged_weights_are_no_source(run, tmp_path, change, own_hash, message):
+    copy = shutil.copytree(run, tmp_path / "copy")
+    path = copy / "model.safetensors"
+    save_file({name: change(value) for name, value in load_file(path).items()}, path)
+    if own_hash:
+        known = {name: [sha256(copy / name)] for name in ("model.safetensors", "learned.json")}
+        write_json(copy / HASHES, {"sha256": known})
+    words = LanguageModel(describe_language_model(str(copy)))
+    with pytest.raises(PolymodalError, match=message):
+        words.load_pretrained()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("{", "learned.json is damaged"), ("{}", "learned.json is damaged, or not of this run")],
+)
+def test_a_damaged_description_is_no_source(run, tmp_path, content, message):
+    copy = shutil.copytree(run, tmp_path / "copy")
+    (copy / "learned.json").write_text(content)
+    with pytest.raises(PolymodalError, match=message):
+        describe_language_model(str(copy))
 
 
 @pytest.mark.parametrize("kind", ["bert", "masked-bert"])

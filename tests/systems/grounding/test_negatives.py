@@ -184,6 +184,16 @@ def test_a_damaged_file_of_the_cache(model):
         make_negatives(model, captions, rerank=True, candidates=7, kept=7)
 
 
+def test_a_cache_that_cannot_be_written_is_told_before_the_work(model, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("POLYMODAL_CACHE", str(tmp_path / "file" / "cache"))
+    monkeypatch.setattr("polymodal.systems.grounding.negatives.candidates_of", None)
+    with pytest.raises(
+        PolymodalError, match=r"file is a file\. Set .* POLYMODAL_CACHE to a folder"
+    ):
+        make_negatives(model, read(model), rerank=True)
+
+
 def test_captions_without_nouns_and_none_at_all(model):
     assert make_negatives(model, read(model, ["Is it here?"]), rerank=True).tokens.shape == (
         1,

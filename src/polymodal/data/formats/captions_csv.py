@@ -1,7 +1,7 @@
 """captions.csv: a header and one caption a row; image, caption and, if wished, split, id.
 
 A quote left open would make the rows after it part of a caption. So a caption of several lines is
-read only if none of its lines names an image.
+read only if none of its lines names an image, and said to be there.
 """
 
 import csv
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from polymodal.base.errors import PolymodalError, unknown
+from polymodal.base.progress import say_once
 from polymodal.data.formats.archive import Source, find, read_text
 from polymodal.data.formats.entry import Entry, Flaw
 
@@ -32,19 +33,26 @@ def read(source: Source, name: str) -> Iterator[Entry | Flaw]:
     header = next(lines, "")
     delimiter = max(DELIMITERS, key=header.count)
     columns = _header(header, delimiter, f"{path}:1")
-    start = 2
+    start, long = 2, []
     for taken, cells, broken in _rows(lines, delimiter):
         swallowed = [n for n, line in enumerate(taken[1:], start + 1) if line.strip()]
         why = (broken or _apart(source, cells, columns, delimiter)) if swallowed else None
         if why is not None:
             yield from _open_quote(path, start, swallowed, why)
         elif broken is not None:
-            long = len(taken[0]) > csv.field_size_limit()
-            remedy = "Shorten the caption." if long else "Mend the quotes."
+            large = len(taken[0]) > csv.field_size_limit()
+            remedy = "Shorten the caption." if large else "Mend the quotes."
             yield Flaw("malformed line", f"{path}:{start}", f"{broken}. {remedy}")
         elif cells:
+            long += [start] * bool(swallowed)
             yield _entry(cells, columns, delimiter, f"{path}:{start}")
         start += len(taken)
+    if long:
+        what = "1 caption has" if len(long) == 1 else f"{len(long)} captions have"
+        say_once(
+            f"{path}: {what} several lines, first the one in line {long[0]}. If that is not meant, close "
+            "the quote that opens there."
+        )
 
 
 def _header(line: str, delimiter: str, where: str) -> list[str]:

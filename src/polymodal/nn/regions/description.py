@@ -1,6 +1,7 @@
 """How regions are found and encoded, in words: a description that is kept with what was made by it."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,21 @@ def read_finders(text: str, count: int) -> list[dict[str, Any]]:
             raise PolymodalError(f"A finder gives 1 to {MOST} boxes of a picture, not {boxes}.")
         found.append({"kind": kind, "source": anywhere(source), "count": boxes})
     return found
+
+
+def portable(description: Any) -> Any:
+    """A description that names the last part of each path alone, so that it can be published.
+
+    >>> portable({"finders": [{"kind": "opencv", "source": "/home/me/ssd", "count": 30}]})
+    {'finders': [{'kind': 'opencv', 'source': 'ssd', 'count': 30}]}
+    """
+    if isinstance(description, Mapping):
+        return {key: portable(value) for key, value in description.items()}
+    if isinstance(description, list):
+        return [portable(value) for value in description]
+    if isinstance(description, str) and Path(description).is_absolute():
+        return Path(description).name
+    return description
 
 
 def anywhere(source: str) -> str:

@@ -7,6 +7,7 @@ what the encoder says of a box.
 """
 
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,16 @@ from typing import Any
 import numpy as np
 
 from polymodal.base.errors import PolymodalError
+from polymodal.data.formats.archive import LARGEST_FILE
 from polymodal.nn.regions.finding import Found, Look
+
+ARRAYS = ("boxes", "features")
+
+BROKEN = (
+    *(OSError, ValueError, EOFError, TypeError, MemoryError),
+    *(zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error),
+)
+"""What reading a file may raise that is no npz file, or no good one."""
 
 
 class OwnFiles:
@@ -83,8 +93,9 @@ class OwnFiles:
             )
         try:
             with path.open("rb") as content, np.load(content, allow_pickle=False) as file:
-                return str(path), dict(file)
-        except (OSError, ValueError, EOFError, TypeError, zipfile.BadZipFile) as error:
+                check_size(path, sum(part.file_size for part in file.zip.infolist()))
+                return str(path), {key: np.asarray(file[key]) for key in ARRAYS if key in file}
+        except BROKEN as error:
             raise PolymodalError(
                 f"{path}: cut off or no npz file ({error}). Copy it again."
             ) from error
@@ -106,10 +117,20 @@ class OwnFiles:
                         f"{self.path}: it has no group {name!r}, so that image has no boxes. Add it; it "
                         "may have no rows."
                     )
-                return {
-                    key: np.asarray(group[key]) for key in ("boxes", "features") if key in group
-                }
+                arrays = {key: group[key] for key in ARRAYS if key in group}
+                length = sum(getattr(array, "nbytes", 0) for array in arrays.values())
+                check_size(f"{self.path}: {name}", length)
+                return {key: np.asarray(array) for key, array in arrays.items()}
         except OSError as error:
             raise PolymodalError(
                 f"{self.path}: cut off or no HDF5 file ({error}). Copy it again."
             ) from error
+
+
+def check_size(place: Path | str, length: int) -> None:
+    """Refuse the arrays of an image that would fill the memory: a small file may unpack to far more."""
+    if length > LARGEST_FILE:
+        raise PolymodalError(
+            f"{place}: the boxes and features of one image have {length:,} bytes unpacked, but at most "
+            f"{LARGEST_FILE:,} are read. Is it the right file?"
+        )

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from polymodal.base.errors import PolymodalError
-from polymodal.nn.pretrained import one_tower
+from polymodal.nn.pretrained import broken, load_model, reason
 from polymodal.nn.regions.finding import Found, PictureFinder
 from polymodal.nn.regions.overlaps import distinct
 
@@ -80,22 +80,21 @@ def opened(source: str) -> tuple[Any, dict[str, Any]]:
     from transformers.image_processing_base import ImageProcessingMixin
 
     try:
-        config = transformers.AutoConfig.from_pretrained(source)
+        config = transformers.AutoConfig.from_pretrained(source, trust_remote_code=False)
         told, _ = ImageProcessingMixin.get_image_processor_dict(source)
         kind: Any = transformers.AutoModelForObjectDetection
         if config.model_type == "owlv2":
             kind = transformers.Owlv2ForObjectDetection
-        with one_tower():
-            model = kind.from_pretrained(source, dtype=torch.float32)
+        model = load_model(kind, source, dtype=torch.float32)
     except ImportError as error:
         raise PolymodalError(
             f"The detector {source!r} needs packages that are not installed "
             f"({str(error).strip().splitlines()[0]}). Install them with: pip install "
             "'polymodal[vision]', or choose one whose backbone is of transformers."
         ) from error
-    except (OSError, ValueError) as error:
+    except broken() as error:
         raise PolymodalError(
-            f"No detector could be opened at {source!r}: {error}\n"
+            f"No detector could be opened at {source!r}: {reason(error)}\n"
             "Give a hub id that can be reached, or a folder with config.json, model.safetensors and "
             "preprocessor_config.json, of DETR, RT-DETR, OWLv2 or their like."
         ) from error

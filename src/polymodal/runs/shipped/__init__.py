@@ -11,10 +11,10 @@ from pathlib import Path
 
 from polymodal.base.errors import PolymodalError, unknown
 from polymodal.base.files import sha256
+from polymodal.base.hashed_files import MANIFEST
 
 SHIPPED = Path(__file__).parent
 
-MANIFEST = "manifest.json"
 HASHED = ("config.yaml", "learned.json", "model.safetensors")
 
 

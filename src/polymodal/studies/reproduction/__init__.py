@@ -94,6 +94,7 @@ def tasks_of(
             data=data,
             folder=folder,
             accelerator=options.accelerator,
+            regions=options.regions,
             compile=options.compile,
         )
         for data, recipes in rows.items()

@@ -36,6 +36,8 @@ def measure_row(task: Task) -> MeasuredRow:
     measuring = study_named(task.study).measuring
     probe = task.recipe.probe or measuring.probe
     scores = probe_scores(task, run, probe) if probe else metrics["scores"][measuring.split]
+    if measuring.of_curves:
+        scores = scores | measuring.of_curves(metrics["curves"])
     row = Row(
         name=task.recipe.name,
         data=task.data,
@@ -54,7 +56,9 @@ def probe_scores(task: Task, run: Path, probe: Probe) -> dict[str, float]:
     encoder = task.recipe.encoder
     features = features_folder(task, encoder) if encoder else None
     system = loading.load(run, device)
-    arguments: list[Any] = [cached_splits(task.data, features=features, skip_bad=False)]
+    regions = task.regions if task.recipe.regions else None
+    splits = cached_splits(task.data, features=features, regions=regions, skip_bad=False)
+    arguments: list[Any] = [splits]
     if task.recipe.reference:
         reference = train(with_first_seed(task), task.recipe.reference)
         arguments.append(loading.load(reference, device))

@@ -19,6 +19,8 @@ class Options:
     """Run only these rows, such as 'basic/FC*' or '*(strong)', and add them to the result file."""
     missing: bool = False
     """Run only the rows that the result file lacks, even if the runs of the others are deleted."""
+    regions: Path | None = None
+    """Regions of the data from `polymodal regions`, for the studies of grounding."""
     seeds: tuple[int, ...] = (0, 1, 2)
     """Seeds to train with; some rows use only the first."""
     scale: str | None = None

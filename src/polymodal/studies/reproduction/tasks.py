@@ -27,6 +27,8 @@ class Task:
     data: str
     folder: Path
     accelerator: Accelerator
+    regions: Path | None = None
+    """The regions of the data, for recipes that take them."""
     compile: bool = False
     """Whether encoders are compiled, where training is long enough for it to pay."""
     chosen: Mapping[str, Any] = field(default_factory=dict)
@@ -51,6 +53,7 @@ def train(task: Task, recipe: Recipe) -> Path:
         training,
         data=task.data,
         features=features_folder(task, recipe.encoder) if recipe.encoder else None,
+        regions=task.regions if recipe.regions else None,
         init=train(task, recipe.first) if recipe.first else None,
         parts={part: train(with_first_seed(task), phase) for part, phase in recipe.parts},
         run=run,
@@ -107,7 +110,8 @@ def train_only(task: Task) -> None:
 
 def run_folder(task: Task, recipe: Recipe) -> Path:
     """The folder of a recipe's run: the same for all studies that share the recipe and its data."""
-    key = fingerprint([task.data, run_settings(recipe)])[:8]
+    given = [str(task.regions)] if task.regions and recipe.regions else []
+    key = fingerprint([task.data, run_settings(recipe), *given])[:8]
     return task.folder / "runs" / f"{recipe.system}-{key}-{task.seed}"
 
 

@@ -42,6 +42,8 @@ class Grounded:
     phrases: tuple[GroundedPhrase, ...]
     regions: int
     """Among how many regions."""
+    unknown: tuple[str, ...] = ()
+    """The words of the caption that the model has never seen."""
 
     def __iter__(self) -> Any:
         return iter(self.phrases)
@@ -105,12 +107,14 @@ def grounded(
     entropy: Float[Tensor, " p"],
     boxes: Float[Tensor, "r 4"],
     first: int,
+    unknown: tuple[str, ...] = (),
 ) -> Grounded:
     """The regions of each phrase, the most attended first."""
     best = attention.topk(min(first, len(boxes)), 1)
     return Grounded(
         caption=caption,
         regions=len(boxes),
+        unknown=unknown,
         phrases=tuple(
             GroundedPhrase(
                 text=caption[phrase.start : phrase.end],
@@ -118,7 +122,7 @@ def grounded(
                 end=phrase.end,
                 boxes=tuple(tuple(boxes[place].tolist()) for place in places),
                 attention=tuple(shares.tolist()),
-                entropy=unsure.item(),
+                entropy=abs(unsure.item()),  # of one region it is -0
             )
             for phrase, shares, places, unsure in zip(
                 phrases, best.values, best.indices, entropy, strict=True

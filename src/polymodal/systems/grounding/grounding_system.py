@@ -9,11 +9,13 @@ from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
 from polymodal.base.files import fingerprint
+from polymodal.base.ranges import check_count
 from polymodal.data.caption_tokens import CaptionTokens, read_captions
 from polymodal.data.records import Caption, Dataset, Phrase
 from polymodal.maths.boxes import areas
 from polymodal.nn.image_encoders import Standardised
 from polymodal.nn.language_models import LanguageModel
+from polymodal.nn.regions import portable
 from polymodal.nn.word_region_attention import (
     Regions,
     WordRegionAttention,
@@ -21,7 +23,7 @@ from polymodal.nn.word_region_attention import (
     across,
     within,
 )
-from polymodal.systems.grounding.grounded import Grounded, grounded, marked, noun_phrases
+from polymodal.systems.grounding.grounded import Grounded, grounded, noun_phrases
 from polymodal.systems.grounding.grounding_batches import GroundingBatch, GroundingExamples
 from polymodal.systems.grounding.grounding_losses import image_loss, word_loss
 from polymodal.systems.grounding.grounding_scores import all_scores, entropy, selection_scores
@@ -29,7 +31,8 @@ from polymodal.systems.grounding.negatives import Negatives, make_negatives
 from polymodal.systems.grounding.photo_regions import regions_of_photo
 from polymodal.systems.grounding.phrase_attention import most_attended, of_phrases, telling
 from polymodal.systems.grounding.phrases import tokens_of
-from polymodal.systems.grounding.region_columns import with_regions
+from polymodal.systems.grounding.questions import asked, unknown_words
+from polymodal.systems.grounding.region_columns import known_regions
 from polymodal.systems.grounding.split_attention import (
     BLOCK,
     Prepared,
@@ -71,7 +74,7 @@ class Grounding(System):
         if self.learned["words"]["source"] is not None and not self.config.random_words:
             self.words.load_pretrained()
             self.freeze_words()
-        features = with_regions(train, self.learned["regions"]).column("proposal_features")
+        features = known_regions(train, self.learned).column("proposal_features")
         self.standardised.fit(torch.tensor(features.mean), torch.tensor(features.std))
 
     def take(self, part: str, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
@@ -188,7 +191,9 @@ class Grounding(System):
 
     def prepared(self, dataset: Dataset) -> Prepared:
         """A split as it is needed for scores; the latest is kept for the next validation."""
-        key = dataset.fingerprint
+        key = (
+            f"{dataset.fingerprint} {id(dataset.columns.get('proposals'))}"  # which is kept with it
+        )
         if self.latest is None or self.latest[0] != key:
             self.latest = key, prepare(dataset, self.learned)
         return self.latest[1]
@@ -249,11 +254,12 @@ class Grounding(System):
             finder: what finds boxes, if not what found those that it was trained with.
             first: how many boxes of each phrase to give.
         """
+        check_count("first", first, "how many boxes of each phrase are given")
+        text, phrases = asked(caption, self.learned["words"])
         device = str(self.device)
         photo, (found, features) = regions_of_photo(
             image, self.learned, boxes=boxes, finder=finder, device=device
         )
-        text, phrases = marked(caption)
         inside, outside = torch.from_numpy(found), torch.from_numpy(photo.outside(found))
         return self.attended(text, phrases, inside, torch.from_numpy(features), outside, first)
 
@@ -261,7 +267,7 @@ class Grounding(System):
         self, dataset: Dataset, image: int, caption: Caption, first: int = 3
     ) -> Grounded:
         """The same for a caption of a dataset, among the proposals of its image."""
-        one = with_regions(dataset, self.learned["regions"])
+        one = known_regions(dataset, self.learned)
         boxes, features = (
             torch.from_numpy(one.column(name, "Grounding").batch([image])[0]).float()
             for name in ("proposals", "proposal_features")
@@ -291,13 +297,14 @@ class Grounding(System):
         tokens = tokens_of(captions, of, phrases)
         told = telling(tokens, captions.kinds[of], self.config.phrase)
         attention = most_attended(logits.softmax(-1).cpu()[of], told)
-        return grounded(text, phrases, attention, entropy(attention), shown, first)
+        strange = unknown_words(text, captions, self.learned["words"])
+        return grounded(text, phrases, attention, entropy(attention), shown, first, strange)
 
     def protocol(self) -> dict[str, Any]:
         return {
             "overlap": "IoU of 0.5 or more with any true box; _union: with the box around them",
             "phrase": f"maximum over {self.config.phrase} tokens",
-            "proposals": self.learned["regions"],
+            "proposals": portable(self.learned["regions"]),
             "negatives": self.kind_of_negatives,
             "ties": "against the model",
         }

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from polymodal.base.errors import PolymodalError
-from polymodal.base.ranges import Positive, check_ranges
+from polymodal.base.ranges import Positive, check_count, check_ranges
 from polymodal.data.batches import Batch, ColumnExamples, Held
 from polymodal.data.pairs import Padded, captions_of
 from polymodal.data.records import Dataset
@@ -189,6 +189,7 @@ class CaptionModel(System):
     @torch.no_grad()
     def fill(self, text: str, first: int = 5) -> list[tuple[str, float]]:
         """The most likely tokens in place of the one [MASK] of a text, with their probabilities."""
+        check_count("first", first, "how many tokens are given")
         mask = self.words.description["mask"]
         tokens, lengths = self.reader.encode_batch(
             [text.replace("[MASK]", self.reader.names[mask])]

@@ -91,6 +91,7 @@ def make_negatives(
     path = cache_path(model, captions, [rerank, candidates, kept])
     if path.is_file():
         return read(path)
+    files.check_cache(path.parent)
     nouns = single_nouns(captions, model)
     most = int(nouns.sum(1).max()) if len(nouns) else 0
     places = torch.full((len(nouns), most), -1)

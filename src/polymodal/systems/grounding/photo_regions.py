@@ -36,7 +36,7 @@ def regions_of_photo(
     photo = framed(given, learned["size"], WHOLE if learned["whole"] else SQUARE)
     how = dict(learned["regions"])
     if boxes is not None:
-        own = photo.inside(checked(boxes))
+        own = inside(photo, checked(boxes))
         features = encode_boxes(photo.pixels, own, how, device)
         if features.shape[1] != learned["region_width"]:
             raise PolymodalError(
@@ -53,7 +53,12 @@ def regions_of_photo(
 
 def checked(boxes: Any) -> Float32[np.ndarray, "r 4"]:
     """Boxes as a user gives them."""
-    found = np.asarray(boxes, np.float32)
+    try:
+        found = np.asarray(boxes, np.float32)
+    except (TypeError, ValueError) as error:
+        raise PolymodalError(
+            f"Boxes are rows of x0, y0, x1, y1 in pixels, not {boxes!r}."
+        ) from error
     if found.ndim != 2 or found.shape[1] != 4 or not len(found):
         raise PolymodalError(
             f"Boxes are rows of x0, y0, x1, y1, but these have the shape {found.shape}."
@@ -63,5 +68,18 @@ def checked(boxes: Any) -> Float32[np.ndarray, "r 4"]:
         row = found[bad[0]].tolist()
         raise PolymodalError(
             f"Box {bad[0] + 1} is {row}, but a box is x0, y0, x1, y1 with x0 < x1 and y0 < y1."
+        )
+    return found
+
+
+def inside(photo: Framed, boxes: Float32[np.ndarray, "r 4"]) -> Float32[np.ndarray, "r 4"]:
+    """A user's boxes in the frame that the model knows, each of which has a part in it."""
+    found = photo.inside(boxes)
+    bad = np.flatnonzero(~(found[:, 2:] > found[:, :2]).all(1))
+    if len(bad):
+        height, width = photo.whole.shape[:2]
+        raise PolymodalError(
+            f"Box {bad[0] + 1} is {boxes[bad[0]].tolist()}, outside of what the model sees of this image "
+            f"of {width}×{height} pixels."
         )
     return found

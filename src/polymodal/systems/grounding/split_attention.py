@@ -14,7 +14,7 @@ from polymodal.data.pairs import captions_of, owners
 from polymodal.data.records import Dataset
 from polymodal.nn.word_region_attention import Regions
 from polymodal.systems.grounding.phrases import Phrases, phrases_of
-from polymodal.systems.grounding.region_columns import with_regions
+from polymodal.systems.grounding.region_columns import known_regions
 
 BLOCK = 50
 """Images among which words tell their own, when the bound is measured: the paper's batch."""
@@ -53,7 +53,7 @@ def prepare(dataset: Dataset, learned: dict[str, Any]) -> Prepared:
     captions = read_captions([text for own in texts for text in own], learned["words"])
     known = "regions" in dataset.columns
     return Prepared(
-        with_regions(dataset, learned["regions"]),
+        known_regions(dataset, learned),
         captions,
         owners(texts),
         phrases_of(dataset, captions) if known else None,

@@ -1,10 +1,13 @@
 """Whether weights are still numbers."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
+
+from polymodal.base.errors import PolymodalError
 
 
 def first_unfinite(weights: Mapping[str, Any]) -> str | None:
@@ -22,3 +25,13 @@ def is_finite(value: Any) -> bool:
     if not isinstance(value, Tensor) or not value.is_floating_point() or not value.numel():
         return True
     return bool(torch.stack([value.min(), value.max()]).isfinite().all())
+
+
+def check_finite(weights: Mapping[str, Any], path: Path) -> None:
+    """Refuse weights of a training that diverged."""
+    name = first_unfinite(weights)
+    if name:
+        raise PolymodalError(
+            f"The weights {name} for {path} are not finite: the training diverged. Train again with a "
+            "smaller --lr, --clip 1 or --precision 32."
+        )

@@ -8,9 +8,10 @@ from typing import Any
 from polymodal.base.errors import PolymodalError
 from polymodal.base.files import sha256, write_bytes, write_json
 from polymodal.base.progress import say_once
-from polymodal.runs import shipped
 
 HASHES = "hashes.json"
+MANIFEST = "manifest.json"
+"""Where a model that comes with the package has its hashes; they are compared when it is found."""
 COPY_AGAIN = "Copy it again from where it is whole, or train again into another folder."
 
 
@@ -34,7 +35,7 @@ def check_hash(path: Path) -> None:
     """Refuse a file that is not the one that was written; say so of one that was written without a hash."""
     found = sha256(path)  # first: a training that goes on keeps the hash of what it replaces
     known = hashes_of(path.parent).get(path.name)
-    if known is None and not (path.parent / shipped.MANIFEST).exists():
+    if known is None and not (path.parent / MANIFEST).exists():
         say_once(
             f"{path.parent} has no hashes of its files (it was made by an earlier version, or {HASHES} is "
             "missing), so it is not known whether they are those that were written."

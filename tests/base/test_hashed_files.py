@@ -8,10 +8,9 @@ import torch
 from torch import nn
 
 import polymodal
-from polymodal.base import files
+from polymodal.base import files, hashed_files
 from polymodal.base.errors import PolymodalError
-from polymodal.runs import hashed_files
-from polymodal.runs.hashed_files import HASHES, check_hash, write_hashed
+from polymodal.base.hashed_files import HASHES, check_hash, write_hashed
 from polymodal.runs.run_folder import Run
 from toys import flat, train_squares
 
