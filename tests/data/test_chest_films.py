@@ -208,8 +208,11 @@ def test_folders_that_cannot_be(tmp_path: Path) -> None:
         open_splits(f"open-i:{tmp_path / 'empty'}")
     (tmp_path / "empty" / "table.csv").write_text("id,findings\n")
     with pytest.raises(
-        PolymodalError, match=r"expected the columns id, findings, impression and some"
+        PolymodalError, match="expected the columns id,findings,impression, found: id,findings"
     ):
+        open_splits(f"open-i:{tmp_path / 'empty'}")
+    (tmp_path / "empty" / "table.csv").write_text("id,findings,impression\n")
+    with pytest.raises(PolymodalError, match="expected columns of labels, lab_…, found: id,"):
         open_splits(f"open-i:{tmp_path / 'empty'}")
     folder = write_table(tmp_path / "none", [])
     with pytest.raises(PolymodalError, match="no film with a report is left"):

@@ -1,13 +1,13 @@
 """Splits of scans by patient, from a seed or from a list, and what was left out of them."""
 
-import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from polymodal.base.errors import PolymodalError, unknown
 from polymodal.data.folder import SPLITS
-from polymodal.data.formats.archive import open_source, read_text
+from polymodal.data.formats.archive import open_source
+from polymodal.data.formats.csv_rows import read_rows
 from polymodal.data.formats.entry import Flaw
 from polymodal.data.groups import by_group
 from polymodal.data.records import Dataset
@@ -68,19 +68,15 @@ def by_patient(
 
 def read_list(path: Path) -> dict[str, str]:
     """Each patient's split, of a CSV."""
-    text = read_text(open_source(path.parent), path.name) if path.is_file() else None
-    if text is None:
+    if not path.is_file():
         raise PolymodalError(f"{path}: there is no such file. Give a CSV with patient,split.")
-    rows = csv.DictReader(text.splitlines())
-    if not {"patient", "split"} <= set(rows.fieldnames or ()):
-        raise PolymodalError(
-            f"{path}: expected the columns patient,split, found: {','.join(rows.fieldnames or ())}."
-        )
     found: dict[str, str] = {}
-    for row in rows:
-        patient, split, where = row["patient"], row["split"], f"{path}:{rows.line_num}"
+    for where, row in read_rows(open_source(path.parent), path.name, "patient", "split"):
+        patient, split = row.get("patient", ""), row.get("split", "")
+        if not patient:
+            raise PolymodalError(f"{where}: there is no patient. Write patient,split in each line.")
         if split not in SPLITS:
-            raise PolymodalError(f"{where}: {unknown('split', str(split), SPLITS)}")
+            raise PolymodalError(f"{where}: {unknown('split', split, SPLITS)}")
         if found.setdefault(patient, split) != split:
             raise PolymodalError(
                 f"{where}: the patient {patient!r} is in {found[patient]} already and would be in "

@@ -1,12 +1,12 @@
 """Open-I's chest films: the table of `open-i-224.zip`, or the collection's own XML reports and PNG."""
 
-import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from polymodal.base.errors import PolymodalError
 from polymodal.data.formats.archive import Source, find, read_text
 from polymodal.data.formats.captions_csv import ENDINGS
+from polymodal.data.formats.csv_rows import read_rows
 from polymodal.data.formats.entry import Entry, Flaw
 from polymodal.data.formats.xml_tree import BrokenXmlError, Node, read_xml
 
@@ -93,18 +93,15 @@ def _film(id: str, where: str, split: str | None, files: Mapping[str, str]) -> E
 def _table(source: Source, files: Mapping[str, str]) -> Iterator[Film | Flaw]:
     """The rows of table.csv."""
     path = source.path / TABLE
-    rows = csv.DictReader(read_text(source, TABLE).splitlines(keepends=True))
-    names = rows.fieldnames or ()
-    labels = [name for name in names if name.startswith(PREFIX)]
-    if not {"id", "findings", "impression"} <= set(names) or not labels:
+    table = read_rows(source, TABLE, "id", "findings", "impression")
+    labels = [name for name in table.names if name.startswith(PREFIX)]
+    if not labels:
         raise PolymodalError(
-            f"{path}: expected the columns id, findings, impression and some {PREFIX}…, found: "
-            f"{', '.join(names) or 'none'}."
+            f"{path}: expected columns of labels, {PREFIX}…, found: {', '.join(table.names)}."
         )
-    for row in rows:
-        where = f"{path}:{rows.line_num}"
-        if None in row or None in row.values():
-            reason = f"expected {len(names)} columns, found another number. Mend the line."
+    for where, row in table:
+        if not row:
+            reason = f"expected {len(table.names)} columns, found another number. Mend the line."
             yield Flaw("malformed entry", where, reason)
             continue
         odd = [name for name in labels if row[name] not in ("0", "1")]
@@ -125,13 +122,8 @@ def _frontal(source: Source) -> set[str] | None:
     """The images that views.csv says are frontal; None where there is no such file."""
     if find(source, VIEWS) is None:
         return None
-    rows = csv.DictReader(read_text(source, VIEWS).splitlines())
-    if not {"image", "view"} <= set(rows.fieldnames or ()):
-        raise PolymodalError(
-            f"{source.path / VIEWS}: expected the columns image,view, found: "
-            f"{','.join(rows.fieldnames or ())}."
-        )
-    return {row["image"] for row in rows if (row["view"] or "").strip().lower() in FRONTAL}
+    rows = read_rows(source, VIEWS, "image", "view")
+    return {row["image"] for _, row in rows if row and row["view"].strip().lower() in FRONTAL}
 
 
 def _report(

@@ -1,13 +1,13 @@
 """Slices of scans as image files: a folder a patient, `NNN.webp` or `NNN_t1.png` with `NNN_mask.png`."""
 
-import csv
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from polymodal.base.errors import PolymodalError
-from polymodal.data.formats.archive import Source, find, read_text
+from polymodal.data.formats.archive import Source, find
 from polymodal.data.formats.captions_csv import ENDINGS
+from polymodal.data.formats.csv_rows import read_rows
 from polymodal.data.formats.entry import Flaw
 
 MASK = "_mask"
@@ -106,19 +106,9 @@ def _natural(name: str) -> list[tuple[int, str]]:
 
 def _listed(source: Source) -> Iterator[tuple[str, str, str] | Flaw]:
     """The patient and slice of each line, and where it stands."""
-    rows = csv.DictReader(read_text(source, LIST).splitlines())
-    names = rows.fieldnames or ()
-    if not {"patient", "slice"} <= set(names):
-        raise PolymodalError(
-            f"{source.path / LIST}: expected the columns patient,slice, found: {','.join(names)}."
-        )
     known: dict[tuple[str, str], str] = {}
-    for row in rows:
-        patient, slice, where = (
-            row["patient"],
-            row["slice"],
-            f"{source.path / LIST}:{rows.line_num}",
-        )
+    for where, row in read_rows(source, LIST, "patient", "slice"):
+        patient, slice = row.get("patient", ""), row.get("slice", "")
         if not patient or not slice or "/" in patient or "/" in slice or patient == "..":
             reason = (
                 f"expected the names of a patient and a slice, found {patient!r} and {slice!r}."

@@ -28,6 +28,9 @@ ENDINGS = (".nii", ".nii.gz", ".mha")
 LARGEST = 2**31
 """Bytes of the largest volume that is read."""
 
+HEADERS = 2**24
+"""Bytes that a NIfTI header may have with all its extensions."""
+
 
 class BadVolumeError(PolymodalError):
     """A file that is no volume, in words."""
@@ -48,6 +51,8 @@ class Extent:
     shape: tuple[int, int, int]
     """Planes, rows, columns."""
     affine: Float64[np.ndarray, "4 4"]
+    size: int
+    """Bytes of its voxels."""
 
 
 def nibabel() -> Any:
@@ -67,16 +72,16 @@ def look(source: Source, name: str) -> Extent:
     if name.lower().endswith(".mha"):
         with _opened(source, name) as file:
             header = metaimage.read_header(file)
-        found = Extent(header.shape, header.affine)
         size = int(np.prod(header.shape)) * header.dtype.itemsize
+        found = Extent(header.shape, header.affine, size)
     else:
         kind = nibabel().Nifti1Header
         with _opened(source, name) as file:
             first = io.BytesIO(file.read(348) + bytes(4))  # without extensions
-            found, size = _told(kind.from_fileobj(first, check=False))
-    if size > LARGEST:
+            found = _told(kind.from_fileobj(first, check=False))
+    if found.size > LARGEST:
         raise BadVolumeError(
-            f"it has {size:,} bytes of voxels, but at most {LARGEST:,} are read. Is it the right file?"
+            f"it has {found.size:,} bytes of voxels, but at most {LARGEST:,} are read. Is it the right file?"
         )
     if not np.isfinite(found.affine).all():
         raise BadVolumeError("its affine is not finite. Write the file again with one.")
@@ -92,7 +97,7 @@ def read(source: Source, name: str) -> Volume:
     else:
         kind = nibabel().Nifti1Image
         with _opened(source, name) as file:
-            image = kind.from_bytes(file.read(LARGEST + 2**20))
+            image = kind.from_bytes(file.read(extent.size + HEADERS))
             values = np.asanyarray(image.dataobj)
         values = values.reshape(extent.shape[::-1]).transpose(2, 1, 0)
     if values.dtype.kind == "f" and not np.isfinite(values).all():
@@ -164,8 +169,8 @@ def _opened(source: Source, name: str) -> Iterator[IO[bytes]]:
         raise BadVolumeError(f"this is no sound NIfTI file ({error}). Copy it again.") from error
 
 
-def _told(header: Any) -> tuple[Extent, int]:
-    """What a NIfTI header says of a volume, and how many bytes its voxels have."""
+def _told(header: Any) -> Extent:
+    """What a NIfTI header says of a volume."""
     if int(header["sizeof_hdr"]) != 348 or bytes(header["magic"])[:3] != b"n+1":
         raise BadVolumeError("this is no NIfTI file, whatever its name says. Copy it again.")
     shape = _three(tuple(map(int, header.get_data_shape())))
@@ -174,7 +179,7 @@ def _told(header: Any) -> tuple[Extent, int]:
     except KeyError as error:
         raise BadVolumeError(f"its voxels are of a type that is not known ({error}).") from error
     affine = np.asarray(header.get_best_affine(), np.float64)
-    return Extent(shape, affine), int(np.prod(shape)) * depth
+    return Extent(shape, affine, int(np.prod(shape)) * depth)
 
 
 def _three(shape: tuple[int, ...]) -> tuple[int, int, int]:
