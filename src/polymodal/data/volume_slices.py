@@ -58,8 +58,27 @@ def columns_of(
         progress: show a bar.
     """
     n, s = len(reader.scans), len(planes)
+    stacked, all_masks = _read(reader, kinds, planes, dtype, progress)
+    columns: dict[str, Column] = {}
+    for k, kind in enumerate(kinds):
+        there = np.repeat([kind in scan.files for scan in reader.scans], s)
+        present = None if there.all() else there
+        columns[kind] = Read(n * s, bound(some, stacked[:, k]), present=present)
+    masks = Stored(all_masks.reshape(n * s, *stacked.shape[3:]))
+    columns["mask"] = Masks(n * s, masks.batch, classes=TUMOUR)
+    return columns
 
-    def planes_of_one(row: int) -> tuple[np.ndarray, np.ndarray]:
+
+def _read(
+    reader: Reader,
+    kinds: Sequence[str],
+    planes: Int64[np.ndarray, " s"],
+    dtype: type,
+    progress: bool,
+) -> tuple[Shaped[np.ndarray, "n m s h w"], Shaped[np.ndarray, "n s h w"]]:
+    """These planes of every modality and mask, zeros in place of a modality that a scan lacks."""
+
+    def one(row: int) -> tuple[np.ndarray, np.ndarray]:
         mask = reader.one(SEG, row)[planes]
         values = np.zeros((len(kinds), *mask.shape), dtype)
         for k, kind in enumerate(kinds):
@@ -67,26 +86,17 @@ def columns_of(
                 values[k] = reader.one(kind, row)[planes]
         return values, mask
 
-    all_values, all_masks = [], []
+    n, found = len(reader.scans), []
     with (
         ThreadPoolExecutor(image_files.threads(n)) as pool,
         progress_bar("Reading scans", n, shown=progress, transient=True) as advance,
         contextlib.ExitStack() as stack,
     ):
         stack.callback(pool.shutdown, cancel_futures=True)
-        for values, mask in pool.map(planes_of_one, range(n)):
+        for both in pool.map(one, range(n)):
             advance(1)
-            all_values.append(values)
-            all_masks.append(mask)
-    stacked = np.stack(all_values)
-    columns: dict[str, Column] = {}
-    for k, kind in enumerate(kinds):
-        there = np.repeat([kind in scan.files for scan in reader.scans], s)
-        present = None if there.all() else there
-        columns[kind] = Read(n * s, bound(some, stacked[:, k]), present=present)
-    masks = Stored(np.stack(all_masks).reshape(n * s, *stacked.shape[3:]))
-    columns["mask"] = Masks(n * s, masks.batch, classes=TUMOUR)
-    return columns
+            found.append(both)
+    return np.stack([values for values, _ in found]), np.stack([mask for _, mask in found])
 
 
 def some(

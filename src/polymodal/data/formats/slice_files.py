@@ -1,7 +1,7 @@
 """Slices of scans as image files: a folder a patient, `NNN.webp` or `NNN_t1.png` with `NNN_mask.png`."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from polymodal.base.errors import PolymodalError
@@ -40,14 +40,7 @@ def read(source: Source, modalities: Sequence[str], partial: bool) -> Iterator[S
     """
     there = _files(source)
     ends = tuple(f"_{name}" for name in modalities) or ("",)
-    if find(source, LIST):
-        wanted = _listed(source)
-    else:
-        found = {_stem(name, (*ends, MASK)) for name in there if name.endswith((*ends, MASK))}
-        stems = sorted(found, key=_natural)
-        wanted = iter(
-            [(patient, stem, "") for patient, _, stem in (s.partition("/") for s in stems)]
-        )
+    wanted = _listed(source) if find(source, LIST) else _found(there, ends)
     empty = True
     for one in wanted:
         empty = False
@@ -73,6 +66,14 @@ def read(source: Source, modalities: Sequence[str], partial: bool) -> Iterator[S
             f"{source.path}: there are no slices. Expected a folder for each patient, with {files} and "
             f"NNN{MASK}.png in it."
         )
+
+
+def _found(files: Iterable[str], ends: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """The patient and slice of each file that is a modality or a mask, sorted."""
+    own = (*ends, MASK)
+    for stem in sorted({_stem(name, own) for name in files if name.endswith(own)}, key=_natural):
+        patient, _, slice = stem.partition("/")
+        yield patient, slice, ""
 
 
 def _files(source: Source) -> dict[str, str]:

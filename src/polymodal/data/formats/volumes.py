@@ -171,7 +171,7 @@ def _opened(source: Source, name: str) -> Iterator[IO[bytes]]:
 
 def _told(header: Any) -> Extent:
     """What a NIfTI header says of a volume."""
-    if int(header["sizeof_hdr"]) != 348 or bytes(header["magic"])[:3] != b"n+1":
+    if int(header["sizeof_hdr"]) != 348 or bytes(header["magic"])[:4] not in (b"n+1", b"n+1\0"):
         raise BadVolumeError("this is no NIfTI file, whatever its name says. Copy it again.")
     shape = _three(tuple(map(int, header.get_data_shape())))
     try:
