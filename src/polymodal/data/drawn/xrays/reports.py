@@ -82,7 +82,8 @@ def side_of(sign: Float64[np.ndarray, "6"]) -> str:
 def degree_of(finding: int, severity: float, strength: float) -> str:
     """How strong it is, in words.
 
-    >>> degree_of(NODULE, 0.34, 1.0), degree_of(NODULE, 0.2, 1.0)
+    >>> nodule = NAMES.index("Nodule")
+    >>> degree_of(nodule, 0.34, 1.0), degree_of(nodule, 0.2, 1.0)
     ('severe', 'mild')
     """
     share = severity / (strength * FINDING[finding].strength)
