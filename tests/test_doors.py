@@ -41,6 +41,7 @@ HEAVY = {
     "fastapi",
     "pymilvus",
     "milvus_lite",
+    "nibabel",
 }
 """Slow to import, or absent where only training is done."""
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from entities import write_entities
-from polymodal.data.columns import Stored
+from polymodal.data.columns import Each, Stored, Targets
 from polymodal.data.drawn import scenes as worlds
 from polymodal.data.phrase_counts import counts
 from polymodal.data.records import Dataset
@@ -43,3 +43,20 @@ def test_phrases_without_types_have_those_of_their_regions() -> None:
 
 def test_what_is_not_known_is_not_counted() -> None:
     assert counts(Dataset({"image": Stored(np.zeros((3, 4, 4, 3), np.uint8))})) == {"images": 3}
+
+
+def test_patients_modalities_and_findings_are_counted() -> None:
+    targets = np.array([[1, 0], [1, 1], [0, 0]], np.float32)
+    columns = {
+        "t1": Stored(np.zeros((3, 1, 2, 2), np.float32)),
+        "flair": Stored(np.zeros((3, 1, 2, 2), np.float32), present=np.array([True, False, False])),
+        "targets": Targets(targets, classes=("Mass", "Edema")),
+        "group": Each.of(["a", "a", "b"]),
+    }
+    assert counts(Dataset(columns)) == {
+        "images": 3,
+        "patients": 2,
+        "with flair": 1,
+        "with Mass": 2,
+        "with Edema": 1,
+    }

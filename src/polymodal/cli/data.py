@@ -24,6 +24,7 @@ worlds
 Options follow the name: scenes,size=64,seed=1,objects=2-4,overlap=yes,hold_out=purple cylinder
 Zero-shot datasets: cub:PATH, awa2:PATH or sun:PATH, followed by ,splits=PATH, their xlsa17 folder
 Datasets with boxes: flickr30k:PATH,images=PATH or coco:PATH
+Medical images: lgg:PATH, slices:PATH, brats:PATH or open-i:PATH
 """
 
 
@@ -31,12 +32,15 @@ def main(arguments: list[str]) -> None:
     from polymodal.base.errors import unknown
     from polymodal.base.printing import tell
     from polymodal.cli import listing
+    from polymodal.data.drawn import phantoms, xrays
     from polymodal.data.drawn.birds import Birds
     from polymodal.data.drawn.scenes import WORLDS
 
     verb = arguments[0] if arguments else "--help"
     if verb in ("-h", "--help"):
-        known = {name: extent(world) for name, world in WORLDS.items()} | {"birds": extent(Birds())}
+        others = {"birds": Birds(), "xrays": xrays.named()}
+        others |= {name: phantoms.named(name) for name in phantoms.NAMES}
+        known = {name: extent(world) for name, world in (WORLDS | others).items()}
         tell(HELP.format(worlds=listing(known)))
         return
     verbs: dict[str, Callable[..., None]] = {
@@ -73,6 +77,7 @@ def draw(
     from polymodal.base.files import check_folder
     from polymodal.base.progress import say
     from polymodal.data.drawn import scenes as worlds
+    from polymodal.data.medical_sources import DRAWN
     from polymodal.data.sources import parse, world_options
 
     name, options = parse(world)
@@ -81,6 +86,11 @@ def draw(
             "birds are rendered whenever they are used, so they are not saved. Use --data birds "
             "directly. For image files: `polymodal data export birds "
             f"--split test --count 9 --out {out}`."
+        )
+    if name in DRAWN:
+        raise PolymodalError(
+            f"{name} are rendered whenever they are used, so they are not saved. Use --data {name} "
+            f"directly. To look at them: `polymodal data show {name} --out sheet.png`."
         )
     if count is not None and count < 1:
         raise PolymodalError(f"--count must be 1 or more, not {count}.")
@@ -99,7 +109,8 @@ def show(
     count: int = 12,
     skip_bad: SkipBad = False,
 ) -> None:
-    """Write a contact sheet: images with their captions and, if known, their boxes.
+    """Write a contact sheet: images with their captions and, if known, their boxes; or modalities side by
+    side, with outlines of the mask's classes.
 
     Args:
         data: A world with its options, the folder of a rendered world, or folder:PATH.
@@ -110,16 +121,18 @@ def show(
     from polymodal.base.files import check_file
     from polymodal.base.progress import say
     from polymodal.views.contact_sheet import contact_sheet
+    from polymodal.views.modality_sheet import modality_sheet
 
     check_file(out)
     chosen = split_of(data, split, skip_bad)
-    contact_sheet(chosen, out, count=count)
+    sheet = contact_sheet if "image" in chosen.columns else modality_sheet
+    sheet(chosen, out, count=count)
     say(f"Wrote {out}: {min(count, len(chosen))} of {len(chosen)} images of {split}.")
 
 
 def count(data: tyro.conf.Positional[str], skip_bad: SkipBad = False) -> None:
     """Print how many images, captions, regions and phrases each split has, and how many phrases have a
-    box, type by type.
+    box, type by type; of scans and films, how many patients, modalities and findings.
 
     Args:
         data: A world with its options, the folder of a rendered world, or folder:PATH.

@@ -40,8 +40,9 @@ class Where:
     """Data and run directory."""
 
     data: str
-    """scenes, two-objects, one-object, birds, folder:PATH, text:PATH, cub:PATH, flickr30k:PATH,
-    coco:PATH or the folder of a rendered world, followed by ,name=value …"""
+    """scenes, two-objects, one-object, birds, phantoms, phantoms-3d, xrays, folder:PATH, text:PATH,
+    cub:PATH, flickr30k:PATH, coco:PATH, lgg:PATH, slices:PATH, brats:PATH, open-i:PATH
+    or the folder of a rendered world, followed by ,name=value …"""
     run: Path
     """Run directory to create or resume."""
     features: Path | None = None

@@ -20,11 +20,16 @@ __all__ = [
     "open_splits",
 ]
 
-WORLDS = {"worlds": "polymodal.data.drawn.scenes", "birds": "polymodal.data.drawn.birds"}
+WORLDS = {
+    "worlds": "polymodal.data.drawn.scenes",
+    "birds": "polymodal.data.drawn.birds",
+    "phantoms": "polymodal.data.drawn.phantoms",
+    "xrays": "polymodal.data.drawn.xrays",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """`from polymodal.data import worlds`, and `birds`: brought in when they are asked for."""
+    """`from polymodal.data import worlds`, `birds` and others: brought in when they are asked for."""
     if name in WORLDS:
         return importlib.import_module(WORLDS[name])
     raise AttributeError(f"module 'polymodal.data' has no attribute {name!r}")

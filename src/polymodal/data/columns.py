@@ -26,6 +26,7 @@ KNOWN: Mapping[str, str] = {
     "label": "the class, one of several that attributes may describe",
     "targets": "how much each of several classes is true of the item",
     "group": "whom the item is of, such as a patient: no group is in two splits",
+    "affine": "where voxel i, j, k (column, row, plane) is in the patient, a 4×4 matrix in mm",
     "parts": "each part's x and y in sides of the picture, and 1 where it is seen",
     "features": "the image as a vector that an encoder computed",
     "proposals": "boxes where something may be, those of no area filling up the rows",
@@ -42,6 +43,10 @@ GIVEN_BY: Mapping[str, str] = {
     "regions": "a world such as scenes, flickr30k:PATH,images=PATH or coco:PATH",
     "label": "birds, which is drawn, or for instance cub:PATH,splits=PATH",
     "parts": "birds, which is drawn, or for instance cub:PATH,splits=PATH",
+    "text": "xrays, which is drawn, or open-i:PATH",
+    "targets": "xrays, which is drawn, or open-i:PATH",
+    "mask": "phantoms, which is drawn, or for instance lgg:PATH or brats:PATH",
+    "group": "phantoms or xrays, which are drawn, or for instance lgg:PATH, brats:PATH or open-i:PATH",
     "features": "any data with --features",
     "proposals": "any data with --regions, a folder that `polymodal regions` wrote",
     "proposal_features": "any data with --regions, a folder that `polymodal regions` wrote",
@@ -253,6 +258,22 @@ class Parts(Read):
 
     names: tuple[str, ...] = field(kw_only=True)
     """The name of each part."""
+
+
+@dataclass(frozen=True, eq=False)
+class Masks(Read):
+    """Each pixel's or voxel's class, as its place among the classes: whole numbers, h w or d h w."""
+
+    classes: tuple[str, ...] = field(kw_only=True)
+    """The name of each class; what is 0, such as background, is the first."""
+
+
+@dataclass(frozen=True, eq=False)
+class Targets(Stored):
+    """How much each of several classes is true of each item, n c float32."""
+
+    classes: tuple[str, ...] = field(kw_only=True)
+    """The name of each class, such as a finding."""
 
 
 @dataclass(frozen=True, eq=False)

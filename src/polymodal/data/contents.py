@@ -9,17 +9,18 @@ import numpy as np
 
 from polymodal.base import files
 from polymodal.base.errors import PolymodalError
-from polymodal.data.columns import Column, Labels
+from polymodal.data.columns import Column, Labels, Masks, Targets
 
 
 def fingerprint(ids: Sequence[str], columns: Mapping[str, Column], rule: str) -> str:
     """A hash of every row of every column."""
     rows = {name: [as_json(column[i]) for i in range(len(ids))] for name, column in columns.items()}
-    classes = {
+    classes: dict[str, Any] = {
         name: [column.classes, as_json(column.attributes), column.attribute_names]
         for name, column in columns.items()
         if isinstance(column, Labels)
     }
+    classes |= {n: c.classes for n, c in columns.items() if isinstance(c, Masks | Targets)}
     return files.fingerprint({"ids": list(ids), "columns": rows, "classes": classes, "rule": rule})
 
 

@@ -10,7 +10,7 @@ from io import BufferedIOBase
 from typing import IO, cast
 
 import numpy as np
-from jaxtyping import UInt8
+from jaxtyping import Shaped, UInt8
 from PIL import ExifTags, Image, ImageOps, UnidentifiedImageError
 
 from polymodal.base.errors import PolymodalError
@@ -81,6 +81,21 @@ def size_of(file: BufferedIOBase, length: int) -> tuple[int, int]:
         raise _damaged(error) from error
     aside = exif.get(ExifTags.Base.Orientation, 1) in (5, 6, 7, 8)
     return (image.height, image.width) if aside else image.size
+
+
+def numbers(file: BufferedIOBase, length: int) -> Shaped[np.ndarray, "h w ..."]:
+    """An image file's own numbers, one or several a pixel: no mode, orientation or palette is applied."""
+    image = _open(file, length)
+    try:
+        image.load()
+    except _DAMAGE as error:
+        raise _damaged(error) from error
+    if image.mode in ("I", "F"):
+        raise BadPictureError(
+            "not an image", "it has 32 bits a number. Save the image with 8 or 16 bits a channel."
+        )
+    found = np.asarray(image)
+    return found.astype(np.uint8) if found.dtype == np.bool_ else found
 
 
 def square(image: Image.Image, size: int) -> UInt8[np.ndarray, "size size 3"]:

@@ -1,6 +1,7 @@
 """Datasets by a short name: `scenes,size=64`, `folder:PATH,size=128`, or the folder of a drawn set.
 
-Some datasets have two paths: `cub:PATH,splits=PATH`, `flickr30k:PATH,images=PATH`.
+Some datasets have two paths: `cub:PATH,splits=PATH`, `flickr30k:PATH,images=PATH`. Those of medicine are
+opened by `medical_sources`.
 """
 
 import re
@@ -10,6 +11,7 @@ from typing import Any
 
 from polymodal.base.errors import PolymodalError, unknown
 from polymodal.base.progress import say
+from polymodal.data.option_values import flag, number
 from polymodal.data.records import Dataset
 
 TRAILING = re.compile(r"(?:,(?:splits|images)=(?:[^,]|,(?![a-z_]+=))*|,[a-z_]+=[^,/]*)*$")
@@ -42,8 +44,11 @@ def parse(spec: str) -> tuple[str, dict[str, str]]:
 def open_splits(spec: str, *, skip_bad: bool = False) -> Mapping[str, Dataset]:
     """The splits of a dataset by name; a world is drawn into the cache on first use."""
     from polymodal.data.class_folder import READERS
+    from polymodal.data.medical_sources import MEDICAL, open_medical
 
     name, options = parse(spec)
+    if name.partition(":")[0] in MEDICAL:
+        return open_medical(name, options, skip_bad)
     if name.startswith("folder:"):
         return open_own(name.removeprefix("folder:"), options, skip_bad)
     if name.startswith("text:"):
@@ -176,10 +181,11 @@ def world_options(name: str, options: Mapping[str, str]) -> dict[str, Any]:
     """
     from polymodal.data.class_folder import READERS
     from polymodal.data.drawn.scenes import WORLDS
+    from polymodal.data.medical_sources import DRAWN, FILES
 
     if name not in WORLDS:
-        paths = [f"{kind}:PATH" for kind in ("folder", "text", *READERS, *LOCATED)]
-        known = [*WORLDS, "birds", *paths]
+        paths = [f"{kind}:PATH" for kind in ("folder", "text", *READERS, *LOCATED, *FILES)]
+        known = [*WORLDS, "birds", *DRAWN, *paths]
         raise unknown("dataset", name, known)
     fields: dict[str, Any] = {"name": name}
     for option, text in options.items():
@@ -202,21 +208,3 @@ def shares(world: Any, count: int) -> dict[str, int]:
     whole = world.train + world.val + world.test
     val, test = count * world.val // whole, count * world.test // whole
     return {"train": count - val - test, "val": val, "test": test}
-
-
-def flag(name: str, text: str) -> bool:
-    """Yes or no, or an error that says what it is for."""
-    if text not in ("yes", "no"):
-        raise PolymodalError(f"{name} is yes or no, not {text!r}.")
-    return text == "yes"
-
-
-def number(name: str, text: str) -> int:
-    """A whole number, or an error that says what it is for."""
-    if not text.isdecimal():
-        raise PolymodalError(f"{name} is a whole number, not {text!r}.")
-    if len(text) > 100:
-        raise PolymodalError(
-            f"{name} is a whole number of at most 100 digits, not {len(text)}. Give a smaller one."
-        )
-    return int(text)

@@ -5,6 +5,7 @@ A phrase is underlined in the colour of the boxes that it names, in gray where t
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from PIL import Image, ImageDraw
 
@@ -38,7 +39,9 @@ def contact_sheet(
         )
     if not len(dataset):
         raise PolymodalError("There is nothing to show: the dataset is empty.")
-    cells = [_cell(dataset[index], boxes) for index in range(min(count, len(dataset)))]
+    targets: Any = dataset.columns.get("targets")
+    classes = getattr(targets, "classes", ())
+    cells = [_cell(dataset[k], boxes, classes) for k in range(min(count, len(dataset)))]
     columns = min(columns, len(cells))
     step = TILE + GUTTER
     rows = [
@@ -48,7 +51,7 @@ def contact_sheet(
     files.write_bytes(Path(path), sheet_of(rows, gap=GUTTER, margin=MARGIN))
 
 
-def _cell(record: Record, boxes: bool) -> Image.Image:
+def _cell(record: Record, boxes: bool, classes: Sequence[str]) -> Image.Image:
     """One image with what is known of it."""
     colours = _colours(record) if boxes else []
     picture = _picture(record, colours)
@@ -56,9 +59,11 @@ def _cell(record: Record, boxes: bool) -> Image.Image:
     if record.regions is not None and boxes:
         key = " · ".join(f"{k} {region.label}" for k, region in enumerate(record.regions))
         lines = [(line, FAINT, 0) for line in wrap(f"{record.id}:  {key}", TILE, SMALL)]
-    heading = len(lines)
     marks: list[tuple[int, float, float, Colour]] = []
-    for caption in record.captions:
+    lines += [(line, FAINT, 0) for line in wrap(_true_of(record, classes), TILE, SMALL) if line]
+    heading = len(lines)
+    texts = (*record.captions, *([Caption(record["text"])] if record.values.get("text") else ()))
+    for caption in texts:
         wrapped = wrap(caption.text, TILE - INDENT, PLAIN)
         for row, x0, x1, colour in _marks(caption, wrapped, colours):
             marks.append((len(lines) + row, x0, x1, colour))
@@ -74,6 +79,14 @@ def _cell(record: Record, boxes: bool) -> Image.Image:
         y = picture.height + 8 + LEAD * place + PLAIN + 3
         pen.line((x0, y, x1, y), fill=colour, width=2)
     return cell
+
+
+def _true_of(record: Record, classes: Sequence[str]) -> str:
+    """Which of several classes are true of an item, by name."""
+    if not classes or "targets" not in record:
+        return ""
+    there = [name for name, true in zip(classes, record["targets"], strict=True) if true > 0]
+    return ", ".join(there) or f"none of {len(classes)} findings"
 
 
 def _colours(record: Record) -> list[Colour]:

@@ -14,12 +14,13 @@ class BrokenXmlError(Exception):
 
 @dataclass
 class Node:
-    """An element: its tag and line, its text, and the elements in it."""
+    """An element: its tag and line, its text, the elements in it, and its attributes."""
 
     tag: str
     line: int
     text: str = ""
     children: list["Node"] = field(default_factory=list)
+    attributes: dict[str, str] = field(default_factory=dict)
 
     def all(self, tag: str) -> list["Node"]:
         """The elements of a tag right inside."""
@@ -40,8 +41,8 @@ def read_xml(text: str) -> Node:
     top = Node("", 0)
     open_nodes = [top]
 
-    def start(tag: str, _: object) -> None:
-        node = Node(tag, parser.CurrentLineNumber)
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        node = Node(tag, parser.CurrentLineNumber, attributes=attributes)
         open_nodes[-1].children.append(node)
         open_nodes.append(node)
 

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from polymodal.maths import information as bounds
+from polymodal.maths.information import bound_named
 from polymodal.nn.critics import ConcatAndConvolve
 from polymodal.nn.paired_places import Apart, information
 from polymodal.systems.medical.information_settings import InformationSettings
@@ -47,7 +47,7 @@ class CrossModal(nn.Module):
         super().__init__()
         self.names, self.config = list(names), config
         self.apart = Apart(config.others, config.elsewhere)
-        self.bound = bounds.named(config.bound)
+        self.bound = bound_named(config.bound)
         pairs = {
             "ll": list(local_pairs(self.names, config.pairs)) if config.lambda_ll else [],
             "lg": [(name, JOINT) for name in self.names] if config.lambda_lg else [],
