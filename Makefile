@@ -33,7 +33,7 @@ bench: $(READY)
 
 # Installs once, and again only when what is asked for changes.
 $(READY): pyproject.toml constraints.txt
-	@echo "Setting up $(VENV): a minute or two, once."
+	@echo "Setting up $(VENV), once: pip downloads PyTorch and more, silently. It can take several minutes."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@

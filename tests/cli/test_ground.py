@@ -92,7 +92,9 @@ def test_without_a_picture_the_run_shows_examples_of_its_own(
     ("arguments", "message"),
     [
         (["PHOTO"], "Give an image and its caption in quotes, or neither, but not 1"),
-        (["PHOTO", "a red cube"], "truth"),
+        (["PHOTO", "a red cube"], "Name another finder, such as --finder selective-search"),
+        (["--box", "1,2,30,40"], "--finder and --box are for an image of your own"),
+        (["--finder", "windows"], "--finder and --box are for an image of your own"),
         (["PHOTO", "of it", "--finder", "windows"], "No noun was found in 'of it'"),
         (["PHOTO", "a cube", "--box", "1,2,3"], "--box takes x0,y0,x1,y1 in pixels"),
         (["PHOTO", "a cube", "--box", "5,5,1,9"], "Box 1 is [5.0, 5.0, 1.0, 9.0], but a box is"),

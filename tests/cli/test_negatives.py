@@ -36,7 +36,9 @@ def test_a_page_and_a_listing(run, data, tmp_path, capsys):
     out = tmp_path / "page.html"
     sizes = ["--candidates", "5", "--kept", "3"]
     main([run, "--data", data, "--split", "val", "--count", "4", "--out", str(out), *sizes])
-    lines = capsys.readouterr().out.splitlines()
+    printed, said = capsys.readouterr()
+    assert "stands before *" in said
+    lines = printed.splitlines()
     assert len(lines) == 12
     assert all(len(line.split(",")) == 3 for line in lines[1::3])
     page = out.read_text("utf-8")

@@ -33,7 +33,9 @@ def lines(found, names, wide):
 def test_a_line_a_picture(pictures, capsys):
     assert main(["recognise", MODEL, *pictures]) == 0
     found = polymodal.load(MODEL).recognise(pictures, first=3)
-    assert capsys.readouterr().out.splitlines() == lines(found, pictures, len("another.png"))
+    out, err = capsys.readouterr()
+    assert out.splitlines() == lines(found, pictures, len("another.png"))
+    assert "cosine of their prototype: no probability" in err
 
 
 def test_only_what_may_be_is_named(pictures, capsys):

@@ -31,7 +31,8 @@ def test_demo_leaves_a_report_with_everything(small, tmp_path, capsys):
     assert (tmp_path / "demo/index/index.json").exists()
     assert "scenes-0-000007" in page
     assert page.count("<img") >= 3 * 5 + 8
-    printed = capsys.readouterr().out
+    printed, said = capsys.readouterr()
+    assert "rsum: recall at 1, 5 and 10" in said
     assert "What to try next" in printed
     assert "× chance" in printed
 

@@ -57,6 +57,11 @@ class Ground:
             raise PolymodalError(
                 f"Give an image and its caption in quotes, or neither, but not {len(self.about)} words."
             )
+        if not self.about and (self.box or self.finder is not None):
+            raise PolymodalError(
+                "--finder and --box are for an image of your own: give the image and its caption too. "
+                "Images of the run's own data have the regions of its training."
+            )
         if self.first < 1 or self.count < 1:
             raise PolymodalError("--first and --count must be 1 or more.")
 

@@ -11,7 +11,7 @@ from polymodal.cli import Device, SkipBad, parse_options
 HELP = """\
 Show negative captions: words that a language model puts in the place of a noun, kept and rejected.
 
-  polymodal negatives runs/words --data scenes --out negatives.html
+  polymodal negatives runs/words --data scenes --candidates 10 --kept 6 --out negatives.html
   polymodal negatives bert-base-uncased --data folder:PHOTOS --split train --count 30 --out negatives.html
 
 A kept word fits the caption but should be false for the image. The most likely words in the place of the hidden noun (probability p) are ranked by p/q, where q is their probability when the model sees the noun: synonyms and hypernyms of the noun have a high q, so they come last and are rejected (002, section 2.4). Images are not read.
@@ -56,6 +56,7 @@ def main(arguments: list[str]) -> None:
     check_file(out)
     examples = negative_examples(model, options.pop("data"), rerank=not by_p, **options)
     write_negatives(out, examples, f"Negative captions by {model}")
+    say("The noun that the words replace stands before *.")
     for example in examples:
         marked = f"{example.text[: example.end]}*{example.text[example.end :]}"
         words = [[one.word for one in example.substitutes if one.kept == kept] for kept in (1, 0)]

@@ -33,6 +33,7 @@ class Recognise(AboutImages):
 
 def main(arguments: list[str]) -> None:
     from polymodal.base.printing import tell
+    from polymodal.base.progress import say
     from polymodal.runs.loading import load_for
 
     options = parse_options(Recognise, "recognise", arguments, HELP)
@@ -46,6 +47,7 @@ def main(arguments: list[str]) -> None:
     candidates = system.unseen if options.unseen else options.among or None
     width = max(len(str(image)) for image in options.images)
     answers = system.recognise(options.images, among=candidates, first=options.first)
+    say("The likeliest classes of each image, with the cosine of their prototype: no probability.")
     for image, classes in zip(options.images, answers, strict=True):
         cosines = "  ".join(f"{name} {cosine:.2f}" for name, cosine in classes)
         tell(f"{image!s:{width}}  {cosines}")

@@ -101,6 +101,7 @@ QUERIES = (
 def demo(run: Path = Path("runs/demo")) -> Path:
     """Do it all; killed, the same call goes on. Gives the report's path."""
     say("Drawing scenes and training a model of images and captions (a few minutes on a CPU).")
+    say("rsum: recall at 1, 5 and 10 in both directions, added up. Higher is better.")
     metrics = jobs.train("gaussian", MODEL, TRAINING, data=DATA, run=run)
     by_chance = chance(metrics["protocol"]["splits"]["test"]["images"], captions=5)
     test = metrics["scores"]["test"]

@@ -31,6 +31,9 @@ COLOURS: tuple[Colour, ...] = (
 WIDTH, MARGIN, GAP = 512, 24, 14
 """Pixels of a picture, about the sheet, and between its parts."""
 
+TAG = 18
+"""Pixels of the square with a phrase's number."""
+
 LETTERS, LEAD = 15, 22
 """Pixels of letters, and from line to line."""
 
@@ -61,17 +64,34 @@ def boxed(shown: GroundedPicture) -> Image.Image:
     scale = WIDTH / image.width
     image = image.resize((WIDTH, max(round(image.height * scale), 1)), Image.Resampling.LANCZOS)
     pen = ImageDraw.Draw(image)
+    corners = []
     for place, phrase in enumerate(shown.answer):
         x0, y0, x1, y1 = (scale * edge for edge in phrase.box)
         inset = 4 * (place % 3)  # boxes of several phrases that agree are seen beside each other
         edges = (x0 + inset, y0 + inset, max(x1 - inset, x0 + inset), max(y1 - inset, y0 + inset))
         pen.rectangle(edges, outline=(255, 255, 255), width=5)
         pen.rectangle(edges, outline=colour_of(place), width=3)
-        tag = (edges[0], edges[1], edges[0] + 18, edges[1] + 18)
-        pen.rectangle(tag, fill=colour_of(place))
-        middle = (edges[0] + 9, edges[1] + 9)
+        corners.append(edges[:2])
+    for place, (left, top) in enumerate(tag_corners(corners)):
+        pen.rectangle((left, top, left + TAG, top + TAG), fill=colour_of(place))
+        middle = (left + TAG / 2, top + TAG / 2)
         pen.text(middle, str(place + 1), fill=(255, 255, 255), font=font(13), anchor="mm")
     return image
+
+
+def tag_corners(corners: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Where the numbers of boxes with these upper left corners stand: there, or right of another number.
+
+    >>> tag_corners([(0, 0), (4, 4), (90, 0)])
+    [(0, 0), (20, 4), (90, 0)]
+    """
+    placed: list[tuple[float, float]] = []
+    for left, top in corners:
+        for x, y in sorted(placed):
+            if abs(x - left) < TAG + 2 and abs(y - top) < TAG + 2:
+                left = x + TAG + 2
+        placed.append((left, top))
+    return placed
 
 
 def legend(answer: Grounded) -> Image.Image:

@@ -90,7 +90,9 @@ def test_truth_needs_truth(dataset):
     pictures = Dataset({"image": dataset.columns["image"]})
     with pytest.raises(PolymodalError, match="The finder truth needs the column 'regions'"):
         regions.with_proposals(pictures, regions.describe())
-    with pytest.raises(PolymodalError, match=r"'truth' knows the boxes of its own data.*windows"):
+    with pytest.raises(
+        PolymodalError, match=r"'truth' knows the boxes of its own data.*--finder windows"
+    ):
         regions.propose(dataset.images([0]), regions.describe())
 
 

@@ -26,7 +26,8 @@ class Look:
         if self.dataset is None:
             raise PolymodalError(
                 f"The finder {finder!r} knows the boxes of its own data alone, not of new pictures. "
-                "Give their boxes, or use features that another finder made, such as windows."
+                "Name another finder, such as --finder selective-search or --finder windows, "
+                "or give boxes of your own, as polymodal ground does with --box."
             )
         return self.dataset
 
