@@ -37,7 +37,7 @@ def measure_row(task: Task) -> MeasuredRow:
     probe = task.recipe.probe or measuring.probe
     scores = probe_scores(task, run, probe) if probe else metrics["scores"][measuring.split]
     if task.recipe.of_scores:
-        scores = task.recipe.of_scores(scores)
+        scores = dict(task.recipe.of_scores(scores))
     if measuring.of_curves:
         scores = scores | measuring.of_curves(metrics["curves"])
     row = Row(
