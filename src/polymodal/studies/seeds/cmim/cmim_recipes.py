@@ -15,7 +15,7 @@ MODALITIES = ("flair", "t1", "t1c", "t2")
 ENHANCING = (3,)
 """The label of the one class to find where masks have several, as in the thesis (§8.4.3)."""
 
-BOUNDS: Mapping[str, Mapping[str, float]] = {
+BOUNDS: Mapping[str, Mapping[str, Any]] = {
     "none": {"lambda_ll": 0.0, "lambda_lg": 0.0},
     "ll": {"lambda_ll": 0.1, "lambda_lg": 0.0},
     "lg": {"lambda_ll": 0.0, "lambda_lg": 0.1},
