@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from polymodal.base import catalogue
 from polymodal.base.errors import PolymodalError, unknown
+from polymodal.data import medical_sources
 from polymodal.data.class_folder import READERS
 from polymodal.data.sources import LOCATED, parse
 from polymodal.studies import seeds
@@ -62,6 +63,10 @@ class Recipe:
     """The part of the table that it stands in, where rows of one name stand in several."""
     seeds: int | None = None
     """How many of the seeds it is trained with, at most."""
+    needs: tuple[str, ...] = ()
+    """Columns that the data must have, such as a modality; on other data there is no such row."""
+    of_scores: Callable[[Metrics], Metrics] | None = None
+    """What the table takes of the scores of the run; by default all."""
 
     @property
     def label(self) -> str:
@@ -121,6 +126,8 @@ class Study:
     """Its rows by scale. Without `--scale`, a dataset has the first that is for its kind of data."""
     metrics: tuple[str, ...] = ()
     """The columns of the table, in order."""
+    partly: bool = False
+    """Whether some rows, or some data, have only some of them."""
     measuring: Measuring = field(default_factory=Measuring)
     paper: Paper | None = None
 
@@ -158,11 +165,11 @@ def scale_for(study: Study, data: str, name: str | None = None) -> Scale:
 def is_files(data: str) -> bool:
     """Whether a dataset is files of the user's own, not a drawn world.
 
-    >>> is_files("cub:CUB.zip,splits=xlsa17/CUB"), is_files("birds,size=64")
-    (True, False)
+    >>> is_files("cub:CUB.zip,splits=xlsa17/CUB"), is_files("lgg:slices.zip"), is_files("birds,size=64")
+    (True, True, False)
     """
     kind, colon, _ = parse(data)[0].partition(":")
-    return bool(colon) and kind in ("folder", *LOCATED, *READERS)
+    return bool(colon) and kind in ("folder", *LOCATED, *READERS, *medical_sources.FILES)
 
 
 def size_hint(scale: Scale, data: str) -> str | None:

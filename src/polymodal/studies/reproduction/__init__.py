@@ -51,7 +51,8 @@ def reproduce(name: str, options: Options) -> Results:
     scale = options.scale_name(study)
     scales = scales_by_data(name, study, options.data, scale)
     folder = options.folder / QUICK if scale == QUICK else options.folder
-    tasks = tasks_of(name, {data: s.rows for data, s in scales.items()}, options, folder)
+    rows = {data: fitting(matching(s.rows, options.rows), data) for data, s in scales.items()}
+    tasks = tasks_of(name, rows, options, folder)
     labels = {task.recipe.label for task in tasks}
     path = options.out or folder / f"{name}.json"
     partial = bool(options.rows) or options.missing
@@ -98,9 +99,25 @@ def tasks_of(
             compile=options.compile,
         )
         for data, recipes in rows.items()
-        for recipe in matching(recipes, options.rows)
+        for recipe in recipes
         for seed in options.seeds[: recipe.seeds]
     ]
+
+
+def fitting(rows: Sequence[Recipe], data: str) -> list[Recipe]:
+    """The rows that a dataset has all columns for; data that no row fits are an error."""
+    if not any(row.needs for row in rows):
+        return list(rows)
+    there = set.intersection(*(set(split.columns) for split in cached_splits(data).values()))
+    fit = [row for row in rows if there.issuperset(row.needs)]
+    if not fit:
+        needs = " or ".join(dict.fromkeys("+".join(row.needs) for row in rows))
+        raise PolymodalError(
+            f"No row is for {data}: rows need the columns {needs}, but it has {', '.join(sorted(there))}."
+        )
+    if left := [row.label for row in rows if row not in fit]:
+        say(f"Left out, because {data} lacks a column that they need: {', '.join(left)}.")
+    return fit
 
 
 def lacking(tasks: Sequence[Task], earlier: Results, study: Study) -> list[Task]:
@@ -108,7 +125,7 @@ def lacking(tasks: Sequence[Task], earlier: Results, study: Study) -> list[Task]
     complete = {
         (row.label, row.data, row.seed)
         for row in earlier.rows
-        if row.metrics.keys() >= set(study.metrics)
+        if study.partly or row.metrics.keys() >= set(study.metrics)
     }
     return [t for t in tasks if (t.recipe.label, t.data, t.seed) not in complete]
 
@@ -131,7 +148,9 @@ def prepared(tasks: list[Task], options: Options) -> list[Task]:
 def print_table(study: Study, results: Results, path: Path, scale: str | None) -> None:
     """Print the table and its conclusion."""
     quick = ", quick path (these figures mean nothing)" if scale == QUICK else ""
-    table = summary(results, study.metrics or None, together=True)
+    known = {metric for row in results.rows for metric in row.metrics}
+    shown = [metric for metric in study.metrics if metric in known or not study.partly]
+    table = summary(results, shown or None, together=True)
     table.print(f"{results.title}{quick}: {study.about}")
     for line in finding_lines(results.findings):
         say(line)

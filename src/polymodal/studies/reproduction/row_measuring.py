@@ -36,6 +36,8 @@ def measure_row(task: Task) -> MeasuredRow:
     measuring = study_named(task.study).measuring
     probe = task.recipe.probe or measuring.probe
     scores = probe_scores(task, run, probe) if probe else metrics["scores"][measuring.split]
+    if task.recipe.of_scores:
+        scores = dict(task.recipe.of_scores(scores))
     if measuring.of_curves:
         scores = scores | measuring.of_curves(metrics["curves"])
     row = Row(
