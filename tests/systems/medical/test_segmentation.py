@@ -68,22 +68,59 @@ def test_labels_are_those_of_the_masks() -> None:
     assert set(np.unique(system.segment(scan).labels)) <= {0, 5, 6, 7}
 
 
-def test_a_large_volume_is_segmented_window_by_window(monkeypatch) -> None:
-    train = scans(6, side=8, dims=3)
-    system = made(cmim, train, levels=2, **INFORMED)
-    volume = np.random.default_rng(0).normal(size=(12, 9, 8)).astype(np.float32)
-    whole = system.segment({"flair": volume})
+def windows_seen(system, scans: dict, monkeypatch, **how) -> tuple[segmentation.Segmentation, list]:
+    """What is found, and the grid of each window."""
     seen = []
-    likely = segmentation.likely
-    monkeypatch.setattr(segmentation, "WHOLE", 100)
+    encode = system.encode
     monkeypatch.setattr(
-        segmentation, "likely", lambda *a: seen.append(tuple(a[1][0].shape[2:])) or likely(*a)
+        system, "encode", lambda own: seen.append(tuple(own[0].shape[2:])) or encode(own)
     )
-    parts = system.segment({"flair": volume})
-    assert set(seen) == {(8, 8, 8)}
-    assert len(seen) == 4
+    return system.segment(scans, **how), seen
+
+
+def test_a_large_volume_is_segmented_window_by_window(monkeypatch) -> None:
+    system = made(cmim, scans(6, side=8, dims=3), levels=2, **INFORMED)
+    volume = {"flair": np.random.default_rng(0).normal(size=(12, 9, 8)).astype(np.float32)}
+    whole, seen = windows_seen(system, volume, monkeypatch)
+    assert seen == [(12, 9, 8)]
+    monkeypatch.setattr(segmentation, "WHOLE", 100)
+    parts, seen = windows_seen(system, volume, monkeypatch)
+    assert seen[1:] == [(8, 8, 8)] * 4
     np.testing.assert_allclose(parts.chances.sum(0), 1, atol=1e-5)
     assert whole.chances.shape == parts.chances.shape
+    covered = system.segment(volume, window=12)
+    assert covered.chances.tolist() == whole.chances.tolist()
+
+
+@pytest.mark.parametrize("dims", [2, 3])
+def test_windows_of_the_patch_find_what_the_whole_does(dims: int, monkeypatch) -> None:
+    """Of any size, in use and in scores."""
+    train = scans(24, side=16, dims=dims)
+    system = trained(unet, train, steps=40, levels=2, patch=8, foreground=0.7)
+    large = scans(6, side=20, dims=dims, seed=1)
+    given = {name: large[0][name] for name in ("flair", "t1")}
+    found, seen = windows_seen(system, given, monkeypatch)
+    assert seen == [(8,) * dims] * 4**dims
+    assert (found.labels == large[0].mask).mean() > 0.95
+    flipped = system.segment(given, flips=True, overlap=0.25)
+    assert (flipped.labels == large[0].mask).mean() > 0.95
+    labels = [
+        system.segment({n: large[i][n] for n in ("flair", "t1")}).labels for i in range(len(large))
+    ]
+    dices = []
+    for patient in (slice(0, 3), slice(3, 6)):
+        mine = np.stack(labels[patient]) > 0
+        true = np.stack([large[i].mask for i in range(*patient.indices(6))]) > 0
+        dices.append(200 * (mine & true).sum() / (mine.sum() + true.sum()))
+    assert system.evaluate(large)["dice_all"] == pytest.approx(np.mean(dices))
+
+
+def test_windows_are_checked(model) -> None:
+    scan = {"t1": np.zeros((16, 16))}
+    with pytest.raises(PolymodalError, match="window must be 1 or more, not 0: it is the side of"):
+        model.segment(scan, window=0)
+    with pytest.raises(PolymodalError, match="overlap is a share, from 0 to below 1, not 1.0"):
+        model.segment(scan, overlap=1.0)
 
 
 @pytest.mark.parametrize(
