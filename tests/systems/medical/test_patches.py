@@ -8,6 +8,7 @@ from polymodal.base.errors import PolymodalError
 from polymodal.data.drawn import phantoms
 from polymodal.runs import jobs
 from polymodal.systems.medical import cmim, unet
+from polymodal.training.checkpoints import SafeCheckpoints
 from polymodal.training.training_config import Training
 from scans import INFORMED, made, scan_splits, scans
 from toys import fall
@@ -61,7 +62,7 @@ def test_a_killed_run_ends_as_if_it_had_not_been(tmp_path, monkeypatch) -> None:
         jobs.train("cmim", config, training, data="scans", run=folder,
                    opening=lambda data, **how: splits)  # fmt: skip
         last = max((folder / "checkpoints").glob("step-*.ckpt"))
-        return torch.load(last, weights_only=True)["state_dict"]
+        return SafeCheckpoints().load_checkpoint(last)["state_dict"]
 
     whole = go(tmp_path / "whole")
     step, count = cmim.CMIM.training_step, iter(range(100))

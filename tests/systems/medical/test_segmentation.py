@@ -85,7 +85,7 @@ def test_a_large_volume_is_segmented_window_by_window(monkeypatch) -> None:
     assert seen == [(12, 9, 8)]
     monkeypatch.setattr(segmentation, "WHOLE", 100)
     parts, seen = windows_seen(system, volume, monkeypatch)
-    assert seen[1:] == [(8, 8, 8)] * 4
+    assert seen == [(8, 8, 8)] * 4
     np.testing.assert_allclose(parts.chances.sum(0), 1, atol=1e-5)
     assert whole.chances.shape == parts.chances.shape
     covered = system.segment(volume, window=12)
@@ -93,17 +93,15 @@ def test_a_large_volume_is_segmented_window_by_window(monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("dims", [2, 3])
-def test_windows_of_the_patch_find_what_the_whole_does(dims: int, monkeypatch) -> None:
-    """Of any size, in use and in scores."""
+def test_larger_scans_are_scored_as_they_are_segmented(dims: int, monkeypatch) -> None:
     train = scans(24, side=16, dims=dims)
-    system = trained(unet, train, steps=40, levels=2, patch=8, foreground=0.7)
+    system = trained(unet, train, steps=60, patch=12, foreground=0.7)
     large = scans(6, side=20, dims=dims, seed=1)
     given = {name: large[0][name] for name in ("flair", "t1")}
-    found, seen = windows_seen(system, given, monkeypatch)
-    assert seen == [(8,) * dims] * 4**dims
-    assert (found.labels == large[0].mask).mean() > 0.95
-    flipped = system.segment(given, flips=True, overlap=0.25)
-    assert (flipped.labels == large[0].mask).mean() > 0.95
+    _, seen = windows_seen(system, given, monkeypatch)
+    assert seen == [(12,) * dims] * 3**dims
+    found = system.evaluate(large)["dice_all"]
+    assert found > 60
     labels = [
         system.segment({n: large[i][n] for n in ("flair", "t1")}).labels for i in range(len(large))
     ]
@@ -112,14 +110,14 @@ def test_windows_of_the_patch_find_what_the_whole_does(dims: int, monkeypatch) -
         mine = np.stack(labels[patient]) > 0
         true = np.stack([large[i].mask for i in range(*patient.indices(6))]) > 0
         dices.append(200 * (mine & true).sum() / (mine.sum() + true.sum()))
-    assert system.evaluate(large)["dice_all"] == pytest.approx(np.mean(dices))
+    assert found == pytest.approx(np.mean(dices))
 
 
 def test_windows_are_checked(model) -> None:
     scan = {"t1": np.zeros((16, 16))}
     with pytest.raises(PolymodalError, match="window must be 1 or more, not 0: it is the side of"):
         model.segment(scan, window=0)
-    with pytest.raises(PolymodalError, match="overlap is a share, from 0 to below 1, not 1.0"):
+    with pytest.raises(PolymodalError, match=r"overlap is a share, .* not 1\.0"):
         model.segment(scan, overlap=1.0)
 
 

@@ -92,7 +92,7 @@ class Segmenter(System):
 
     def cut(
         self, scans: Scans, truth: Int[Tensor, "b *grid"]
-    ) -> tuple[Scans, Int[Tensor, "b *patch"]]:
+    ) -> tuple[list[Float[Tensor, "b _ *patch"]], Int[Tensor, "b *patch"]]:
         """Patches of items, or the items where --patch is not given."""
         if self.config.patch is None:
             return scans, truth

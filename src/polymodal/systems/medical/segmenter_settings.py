@@ -10,6 +10,7 @@ from polymodal.base.ranges import OneOrMore, Positive, Share, Steps, TwoOrMore, 
 from polymodal.data.columns import Column
 from polymodal.data.records import Dataset
 from polymodal.data.scan_columns import row_shape, scan_names
+from polymodal.nn.named_unets import UNetKind
 
 BLOCK = 64
 """Scans that are read at once to learn their mean, if they are not too large."""
@@ -36,6 +37,8 @@ class Settings:
     standardise: Literal["scan", "data"] = "scan"
     """Subtract the mean and divide by the standard deviation of each scan, or of each modality's training
     scans. MR intensities have no unit, so that files from elsewhere need scan."""
+    unet: UNetKind = "ours"
+    """Blocks of the U-Net: ours, or MONAI's (pip install 'polymodal[medical]')."""
     width: Positive[int] = 32
     """Feature maps of the finest level; twice as many at each level, up to 256."""
     levels: TwoOrMore[int] = 5
