@@ -83,6 +83,7 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
         flags = write_scans(folder, splits["train"][0], options.grid)
         run = kept_run(folder, splits, options)
         out = ["--out", str(folder / "found.nii.gz"), "--overlap", str(options.overlap)]
+        out += ["--precision", options.precision]
         calls = [timed([str(run), *flags, *out]) for _ in range(options.rounds)]
     middle = {key: statistics.median(call[key] for call in calls) for key in calls[0]}
     return {"rows": [{"name": "segment", "metrics": middle}], "calls": calls, "target": TARGET}
@@ -97,6 +98,7 @@ def main() -> None:
     flags.add_argument("--width", type=int, default=8)
     flags.add_argument("--levels", type=int, default=4)
     flags.add_argument("--overlap", type=float, default=0.25)
+    flags.add_argument("--precision", choices=("32", "bf16"), default="32")
     flags.add_argument("--rounds", type=int, default=1)
     flags.add_argument("--out", type=Path)
     options = flags.parse_args()

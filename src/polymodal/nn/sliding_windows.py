@@ -22,7 +22,7 @@ def slide(
     scans: Sequence[Float[Tensor, "b _ *grid"]],
     size: Sequence[int],
     *,
-    overlap: float = 0.5,
+    overlap: float = 0.25,
     at_once: int = 1,
 ) -> Float[Tensor, "s b k *grid"]:
     """What is told of each place of the scans, the mean over windows, by their weights.
@@ -67,11 +67,11 @@ def weights(size: Sequence[int]) -> Float[Tensor, "*window"]:
 
 
 def windows(
-    grid: Sequence[int], size: Sequence[int], overlap: float = 0.5
+    grid: Sequence[int], size: Sequence[int], overlap: float = 0.25
 ) -> Iterator[tuple[slice, ...]]:
     """Windows of a size that cover a grid, evenly: neighbours share a part of their side at least.
 
-    >>> [window[0] for window in windows([10], [6])]
+    >>> [window[0] for window in windows([10], [6], 0.5)]
     [slice(0, 6, None), slice(2, 8, None), slice(4, 10, None)]
     """
     starts = []

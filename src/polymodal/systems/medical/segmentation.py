@@ -105,7 +105,7 @@ def chances_of(
     chosen: Bool[Tensor, "s b n"],
     window: Sequence[int],
     *,
-    overlap: float = 0.5,
+    overlap: float = 0.25,
     flips: bool = False,
     at_once: int = 1,
 ) -> Float32[Tensor, "s b k *grid"]:
