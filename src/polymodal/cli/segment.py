@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from tyro.conf import Positional, arg
 
@@ -48,6 +48,12 @@ class Segment:
     """PNG file for the scan with the labels in colour; of a volume, its fullest plane."""
     flips: bool = False
     """Mean over the scan and its mirror image."""
+    window: int | None = None
+    """Side of the windows in which a large scan is segmented; by default that of the training patches, or of volumes that are larger than the training's."""  # noqa: E501 (tyro breaks the lines)
+    overlap: float = 0.25
+    """How much of a window's side the next one shares; less is faster and rougher where windows meet."""
+    precision: Literal["32", "bf16"] = "32"
+    """float32, or bf16 convolutions: faster on processors and GPUs that have them, a little less exact."""
     device: Device = "cpu"
 
 
@@ -66,7 +72,13 @@ def main(arguments: list[str]) -> None:
     scans, affine = read_all(files)
     check_out(options.out, affine)
     system = load_for("segment", options.run, options.device)
-    found = system.segment(scans, flips=options.flips)
+    found = system.segment(
+        scans,
+        flips=options.flips,
+        window=options.window,
+        overlap=options.overlap,
+        precision=options.precision,
+    )
     write_labels(options.out, found.labels, affine)
     if options.overlay:
         write_bytes(options.overlay, picture(next(iter(scans.values())), found.labels))

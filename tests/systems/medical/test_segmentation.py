@@ -68,22 +68,65 @@ def test_labels_are_those_of_the_masks() -> None:
     assert set(np.unique(system.segment(scan).labels)) <= {0, 5, 6, 7}
 
 
-def test_a_large_volume_is_segmented_window_by_window(monkeypatch) -> None:
-    train = scans(6, side=8, dims=3)
-    system = made(cmim, train, levels=2, **INFORMED)
-    volume = np.random.default_rng(0).normal(size=(12, 9, 8)).astype(np.float32)
-    whole = system.segment({"flair": volume})
+def windows_seen(system, scans: dict, monkeypatch, **how) -> tuple[segmentation.Segmentation, list]:
+    """What is found, and the grid of each window."""
     seen = []
-    likely = segmentation.likely
-    monkeypatch.setattr(segmentation, "WHOLE", 100)
+    encode = system.encode
     monkeypatch.setattr(
-        segmentation, "likely", lambda *a: seen.append(tuple(a[1][0].shape[2:])) or likely(*a)
+        system, "encode", lambda own: seen.append(tuple(own[0].shape[2:])) or encode(own)
     )
-    parts = system.segment({"flair": volume})
-    assert set(seen) == {(8, 8, 8)}
-    assert len(seen) == 4
+    return system.segment(scans, **how), seen
+
+
+def test_a_large_volume_is_segmented_window_by_window(monkeypatch) -> None:
+    system = made(cmim, scans(6, side=8, dims=3), levels=2, **INFORMED)
+    volume = {"flair": np.random.default_rng(0).normal(size=(12, 9, 8)).astype(np.float32)}
+    whole, seen = windows_seen(system, volume, monkeypatch)
+    assert seen == [(12, 9, 8)]
+    monkeypatch.setattr(segmentation, "WHOLE", 100)
+    parts, seen = windows_seen(system, volume, monkeypatch)
+    assert seen == [(8, 8, 8)] * 4
     np.testing.assert_allclose(parts.chances.sum(0), 1, atol=1e-5)
     assert whole.chances.shape == parts.chances.shape
+    covered = system.segment(volume, window=12)
+    assert covered.chances.tolist() == whole.chances.tolist()
+
+
+@pytest.mark.parametrize("dims", [2, 3])
+def test_larger_scans_are_scored_as_they_are_segmented(dims: int, monkeypatch) -> None:
+    train = scans(24, side=16, dims=dims)
+    system = trained(unet, train, steps=60, patch=12, foreground=0.7)
+    large = scans(6, side=20, dims=dims, seed=1)
+    given = {name: large[0][name] for name in ("flair", "t1")}
+    _, seen = windows_seen(system, given, monkeypatch)
+    assert seen == [(12,) * dims] * 2**dims
+    found = system.evaluate(large)["dice_all"]
+    assert found > 60
+    labels = [
+        system.segment({n: large[i][n] for n in ("flair", "t1")}).labels for i in range(len(large))
+    ]
+    dices = []
+    for patient in (slice(0, 3), slice(3, 6)):
+        mine = np.stack(labels[patient]) > 0
+        true = np.stack([large[i].mask for i in range(*patient.indices(6))]) > 0
+        dices.append(200 * (mine & true).sum() / (mine.sum() + true.sum()))
+    assert found == pytest.approx(np.mean(dices))
+
+
+def test_products_are_rounded_where_it_is_asked_for(model) -> None:
+    scan = {"flair": scans(3, seed=3)[0]["flair"]}
+    exact, rounded = model.segment(scan), model.segment(scan, precision="bf16")
+    assert rounded.chances.dtype == np.float32
+    assert 0 < np.abs(exact.chances - rounded.chances).max() < 0.1
+    assert (exact.labels == rounded.labels).mean() > 0.98
+
+
+def test_windows_are_checked(model) -> None:
+    scan = {"t1": np.zeros((16, 16))}
+    with pytest.raises(PolymodalError, match="window must be 1 or more, not 0: it is the side of"):
+        model.segment(scan, window=0)
+    with pytest.raises(PolymodalError, match=r"overlap is a share, .* not 1\.0"):
+        model.segment(scan, overlap=1.0)
 
 
 @pytest.mark.parametrize(

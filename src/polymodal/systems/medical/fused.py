@@ -8,7 +8,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from polymodal.nn import modality_fusion
-from polymodal.nn.unet import UNetDecoder, UNetEncoder, cropped, divisible, widths_of
+from polymodal.nn.named_unets import halves
+from polymodal.nn.unet import cropped, divisible, widths_of
 from polymodal.systems.medical.segmenter import Scans, Segmenter
 from polymodal.systems.medical.segmenter_settings import Settings
 
@@ -27,16 +28,15 @@ class Fused(Segmenter):
     def __init__(self, config: Settings, learned: dict[str, Any], fusion: str = "mean") -> None:
         super().__init__(config, learned)
         self.fuse, times = modality_fusion.named(fusion)
+        down, up = halves(config.unet)
         self.widths = widths_of(config.width, config.levels)
         self.encoders = nn.ModuleDict(
             {
-                name: UNetEncoder(
-                    dims=self.dims, inputs=learned["channels"][name], widths=self.widths
-                )
+                name: down(dims=self.dims, inputs=learned["channels"][name], widths=self.widths)
                 for name in self.names
             }
         )
-        self.decoder = UNetDecoder(
+        self.decoder = up(
             dims=self.dims,
             inputs=[times * width for width in self.widths],
             widths=self.widths,

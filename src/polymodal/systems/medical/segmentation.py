@@ -1,8 +1,7 @@
 """The segmentation of one slice or volume, from whichever modalities are at hand."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -11,7 +10,9 @@ from jaxtyping import Bool, Float, Float32, Int
 from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
+from polymodal.base.ranges import check_count
 from polymodal.data.scan_files import read_scan
+from polymodal.nn.sliding_windows import slide
 
 WHOLE = 2**21
 """Places of a scan that is segmented at once; a larger volume is, window by window."""
@@ -79,54 +80,65 @@ def read_scans(
     return found
 
 
+def check_window(window: int | None, overlap: float) -> None:
+    """Refuse windows that are none, and an overlap that leaves nothing to go on by."""
+    if window is not None:
+        check_count("window", window, "the side of the windows in which a scan is segmented")
+    if not 0 <= overlap < 1:
+        raise PolymodalError(f"overlap is a share, from 0 to below 1, not {overlap}.")
+
+
+def window_of(grid: Sequence[int], learned: Sequence[int], patch: int | None) -> tuple[int, ...]:
+    """What is segmented at once: windows as large as the training patches, or as the training volumes
+    where those were not cut and the volume is large, or else the whole."""
+    if patch is not None:
+        return tuple(min(side, patch) for side in grid)
+    if len(grid) == 3 and np.prod(grid) > WHOLE:
+        return tuple(min(side, own) for side, own in zip(grid, learned, strict=True))
+    return tuple(grid)
+
+
 @torch.no_grad()
 def chances_of(
     network: Network,
-    scans: Sequence[Float[Tensor, "1 _ *grid"]],
-    there: Bool[Tensor, " n"],
-    flips: bool,
-) -> Float32[np.ndarray, "k *grid"]:
-    """How likely each class is at each place: of planes at once, of large volumes window by window,
-    the mean where windows overlap."""
-    grid = tuple(scans[0].shape[2:])
-    size = grid
-    if len(grid) == 3 and np.prod(grid) > WHOLE:
-        size = tuple(
-            min(side, own) for side, own in zip(grid, network.learned["grid"], strict=True)
-        )
-    total, count = None, torch.zeros(grid)
-    for window in windows(grid, size):
-        own = [scan[(slice(None), slice(None), *window)] for scan in scans]
-        found = likely(network, own, there)
-        if flips:
-            mirrored = likely(network, [scan.flip(-1) for scan in own], there)
-            found = (found + mirrored.flip(-1)) / 2
-        if total is None:
-            total = torch.zeros(len(found), *grid)
-        total[(slice(None), *window)] += found
-        count[window] += 1
-    if total is None:
-        raise PolymodalError(f"A scan of {'×'.join(map(str, grid))} has no place to segment.")
-    return np.asarray((total / count).numpy())
+    scans: Sequence[Float[Tensor, "b _ *grid"]],
+    chosen: Bool[Tensor, "s b n"],
+    window: Sequence[int],
+    *,
+    overlap: float = 0.25,
+    flips: bool = False,
+    at_once: int = 1,
+) -> Float32[Tensor, "s b k *grid"]:
+    """How likely each class is at each place of each item, with each subset of its modalities.
 
-
-def likely(
-    network: Network, scans: Sequence[Float[Tensor, "1 _ *grid"]], there: Bool[Tensor, " n"]
-) -> Float[Tensor, "k *grid"]:
-    """The probability of each class at each place of one item."""
-    logits = network.decode(network.encode(list(scans)), there[None, None])
-    return logits[0].float().softmax(0).cpu()
-
-
-def windows(grid: Sequence[int], size: Sequence[int]) -> Iterator[tuple[slice, ...]]:
-    """Windows of a size that cover a grid, each half over the next.
-
-    >>> [window[0] for window in windows([10], [6])]
-    [slice(0, 6, None), slice(3, 9, None), slice(4, 10, None)]
+    Args:
+        network: encodes each window once, and decodes it for each subset.
+        scans: of each modality.
+        chosen: the subsets.
+        window: see `slide`, as for `overlap` and `at_once`.
+        flips: mean over the scans and their mirror images, left and right.
     """
-    starts = [
-        sorted({*range(0, side - own, max(1, own // 2)), side - own})
-        for side, own in zip(grid, size, strict=True)
+    if not all(scans[0].shape[2:]):
+        told = "×".join(map(str, scans[0].shape[2:]))
+        raise PolymodalError(f"A scan of {told} has no place to segment.")
+
+    def likely(own: list[Tensor]) -> Tensor:
+        found = likely_in(network, own, chosen)
+        if flips:
+            found += likely_in(network, [scan.flip(-1) for scan in own], chosen).flip(-1)
+            found /= 2
+        return found
+
+    return slide(likely, scans, window, overlap=overlap, at_once=at_once)
+
+
+def likely_in(
+    network: Network, scans: list[Float[Tensor, "w _ *window"]], chosen: Bool[Tensor, "s b n"]
+) -> Float[Tensor, "s w k *window"]:
+    """The probability of each class at each place of some windows of the same items."""
+    times = len(scans[0]) // chosen.shape[1]
+    encoded = network.encode(scans)
+    found = [
+        network.decode(encoded, own.repeat(times, 1)[None]).float().softmax(1) for own in chosen
     ]
-    for corner in product(*starts):
-        yield tuple(slice(start, start + own) for start, own in zip(corner, size, strict=True))
+    return torch.stack(found)

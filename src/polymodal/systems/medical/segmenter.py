@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -17,7 +17,15 @@ from polymodal.data.scan_columns import scan_names, subset_name, subsets
 from polymodal.metrics.segmentation import PatientScores
 from polymodal.nn.learning_rates import adam
 from polymodal.nn.scan_augment import Moving, moved
-from polymodal.systems.medical.segmentation import Segmentation, chances_of, read_scans
+from polymodal.nn.scan_patches import patches
+from polymodal.systems.medical.segmentation import (
+    WHOLE,
+    Segmentation,
+    chances_of,
+    check_window,
+    read_scans,
+    window_of,
+)
 from polymodal.systems.medical.segmentation_losses import segmentation_loss
 from polymodal.systems.medical.segmenter_settings import Settings
 from polymodal.systems.medical.training_subsets import training_subsets
@@ -68,7 +76,7 @@ class Segmenter(System):
     def training_step(self, batch: Any, batch_idx: int) -> dict[str, Tensor]:
         """λ_S L_seg, and what the system adds to it (003, eq. 8.3.6)."""
         scans, there, whole = self.scans(batch)
-        truth = self.truth(batch.mask)
+        scans, truth = self.cut(scans, self.truth(batch.mask))
         if self.config.augment:
             scans, truth = moved(scans, truth, Moving())
         known = getattr(batch, "mask_present", None)
@@ -81,6 +89,14 @@ class Segmenter(System):
         seg = segmentation_loss(logits, repeated, counts.flatten(), self.config.dice_weight)
         loss = self.config.seg_weight * seg + self.beside(encoded, scans, there, whole)
         return {"loss": loss, "shown": loss.detach()}
+
+    def cut(
+        self, scans: Scans, truth: Int[Tensor, "b *grid"]
+    ) -> tuple[list[Float[Tensor, "b _ *patch"]], Int[Tensor, "b *patch"]]:
+        """Patches of items, or the items where --patch is not given."""
+        if self.config.patch is None:
+            return scans, truth
+        return patches(scans, truth, self.config.patch, self.config.foreground)
 
     def scans(self, batch: Any) -> tuple[Scans, Bool[Tensor, "b n"], bool]:
         """The standardised scans of a batch, which of them there are, and whether that is all."""
@@ -128,10 +144,11 @@ class Segmenter(System):
             self.check_data(dataset)
 
     def check_data(self, dataset: Dataset) -> None:
-        """Refuse scans of another size."""
+        """Refuse scans of another size, which a network that learned of patches may see."""
         scan_names(dataset, self.names, "Segmentation")
         grid = list(dataset.column("mask", "Segmentation").batch([0]).shape[1:])
-        if grid != self.learned["grid"]:
+        fits = grid == self.learned["grid"]
+        if not fits and not (self.config.patch and len(grid) == self.dims):
             told = ["×".join(map(str, sides)) for sides in (self.learned["grid"], grid)]
             raise PolymodalError(
                 f"This model was trained on scans of {told[0]}, but the data are {told[1]}. Resample "
@@ -185,21 +202,26 @@ class Segmenter(System):
         owners = owners_of(dataset)
         found = {own: PatientScores(tuple(self.classes), distances) for own in wanted}
         start = 0
-        for block in self.examples(dataset).blocks(size=BLOCK):
+        for block in self.examples(dataset).blocks(size=self.block(dataset)):
             batch = block.to(self.device)
             scans, there, _ = self.scans(batch)
             truth = self.checked_truth(batch.mask, dataset, start)
             known = getattr(batch, "mask_present", torch.ones_like(there[:, 0]))
-            encoded = self.encode(scans)
-            for own in wanted:
-                chosen = torch.tensor([name in own for name in self.names], device=there.device)
-                has = ((there | ~chosen).all(1) & known).cpu()
-                logits = self.decode(encoded, (chosen & there)[None])
-                classes = logits.argmax(1).cpu().numpy()
-                for row in has.nonzero().squeeze(1).tolist():
-                    found[own].add(owners[start + row], classes[row], truth[row])
+            chosen = torch.tensor([[name in own for name in self.names] for own in wanted])
+            looked = chosen.to(there.device)[:, None] & there
+            window = window_of(truth.shape[1:], self.learned["grid"], self.config.patch)
+            classes = chances_of(self, scans, looked, window).argmax(2).cpu().numpy()
+            has = (looked.sum(2) == chosen.sum(1, keepdim=True).to(there.device)) & known
+            for place, own in enumerate(wanted):
+                for row in has[place].nonzero().squeeze(1).tolist():
+                    found[own].add(owners[start + row], classes[place, row], truth[row])
             start += len(truth)
         return found
+
+    def block(self, dataset: Dataset) -> int:
+        """Items that are segmented at once: few where they are large."""
+        places = np.prod(dataset.column("mask", "Segmentation").batch([0]).shape[1:])
+        return int(np.clip(WHOLE // places, 1, BLOCK))
 
     def checked_truth(
         self, mask: Shaped[Tensor, "b *grid"], dataset: Dataset, start: int
@@ -220,14 +242,28 @@ class Segmenter(System):
 
     # Use
 
-    def segment(self, scans: Mapping[str, Any], *, flips: bool = False) -> Segmentation:
+    def segment(
+        self,
+        scans: Mapping[str, Any],
+        *,
+        flips: bool = False,
+        window: int | None = None,
+        overlap: float = 0.25,
+        precision: Literal["32", "bf16"] = "32",
+    ) -> Segmentation:
         """The class of each place of one slice or volume. Not a medical device.
 
         Args:
             scans: of each modality at hand its array (the grid, or channels first), or its file. All
                 show the same places.
             flips: mean over the scans and their mirror images, left and right.
+            window: side of the windows in which a large scan is segmented; by default that of the
+                training patches, or of volumes that are larger than the training's.
+            overlap: how much of a window's side the next one shares, from 0 to below 1.
+            precision: float32, or bf16 for its convolutions: faster where the processor has them, and
+                probabilities change in the second decimal place.
         """
+        check_window(window, overlap)
         given = read_scans(scans, self.learned["channels"], self.dims)
         self.eval()
         there = torch.tensor([name in given for name in self.names], device=self.device)
@@ -235,9 +271,12 @@ class Segmenter(System):
         tensors = []
         for name in self.names:
             scan = given.get(name, np.zeros((self.learned["channels"][name], *first.shape[1:])))
-            found = torch.from_numpy(np.ascontiguousarray(scan)).float().to(self.device)
-            tensors.append(self.standardised(name, found[None]))
-        chances = chances_of(self, tensors, there, flips)
+            values = torch.from_numpy(np.ascontiguousarray(scan)).float().to(self.device)
+            tensors.append(self.standardised(name, values[None]))
+        size = window_of(first.shape[1:], self.learned["grid"], window or self.config.patch)
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=precision == "bf16"):
+            found = chances_of(self, tensors, there[None, None], size, overlap=overlap, flips=flips)
+        chances = np.asarray(found[0, 0].cpu().numpy())
         labels = [0, 1] if self.learned["target"] else self.learned["labels"]
         return Segmentation(
             labels=np.array(labels)[chances.argmax(0)],

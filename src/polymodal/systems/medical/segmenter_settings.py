@@ -6,13 +6,17 @@ from typing import Any, Literal
 import numpy as np
 
 from polymodal.base.errors import PolymodalError
-from polymodal.base.ranges import Positive, Steps, TwoOrMore, Weight, check_ranges
+from polymodal.base.ranges import OneOrMore, Positive, Share, Steps, TwoOrMore, Weight, check_ranges
 from polymodal.data.columns import Column
 from polymodal.data.records import Dataset
 from polymodal.data.scan_columns import row_shape, scan_names
+from polymodal.nn.named_unets import UNetKind
 
 BLOCK = 64
-"""Scans that are read at once to learn their mean."""
+"""Scans that are read at once to learn their mean, if they are not too large."""
+
+AT_ONCE = 2**24
+"""Places of the scans that are read at once; a larger scan is read alone."""
 
 MOST = 512
 """Scans of each modality whose mean and spread are taken for those of all, evenly spaced."""
@@ -33,10 +37,17 @@ class Settings:
     standardise: Literal["scan", "data"] = "scan"
     """Subtract the mean and divide by the standard deviation of each scan, or of each modality's training
     scans. MR intensities have no unit, so that files from elsewhere need scan."""
+    unet: UNetKind = "ours"
+    """Blocks of the U-Net: ours, or MONAI's (pip install 'polymodal[medical]')."""
     width: Positive[int] = 32
     """Feature maps of the finest level; twice as many at each level, up to 256."""
     levels: TwoOrMore[int] = 5
     """Levels of the U-Net; the grid is halved between them."""
+    patch: OneOrMore[int | None] = None
+    """Side of the patches to train on, cut at random places of the scans; larger scans are then
+    segmented in windows of this side. By default scans are trained on whole."""
+    foreground: Share[float] = 0.5
+    """How many of the patches hold foreground at least, of items that have some."""
     learn_from: LearnFrom = "each"
     """What the decoder learns from: each modality alone and all together (each), a random subset of each
     item (random: modality dropout), all first and then subsets that seldom lack much (curriculum), or
@@ -59,6 +70,11 @@ class Settings:
 
     def __post_init__(self) -> None:
         check_ranges(self)
+        if self.patch is not None and self.patch < 2 ** (self.levels - 1):
+            raise PolymodalError(
+                f"A patch of {self.patch} cannot be halved {self.levels - 1} times. Give --patch "
+                f"{2 ** (self.levels - 1)} or more, or fewer --levels."
+            )
 
 
 def learn(config: Settings, train: Dataset) -> dict[str, Any]:
@@ -81,6 +97,15 @@ def learn(config: Settings, train: Dataset) -> dict[str, Any]:
     }
 
 
+def block_of(places: int) -> int:
+    """How many scans of so many places are read at once.
+
+    >>> block_of(256 * 256), block_of(240 * 240 * 155)
+    (64, 1)
+    """
+    return max(1, min(BLOCK, AT_ONCE // places))
+
+
 def statistics(column: Column, name: str) -> list[float]:
     """Mean and standard deviation of a modality's scans."""
     rows = np.arange(len(column)) if column.present is None else np.flatnonzero(column.present)
@@ -90,8 +115,9 @@ def statistics(column: Column, name: str) -> list[float]:
         )
     rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), MOST)).astype(np.int64)]
     count, total, squares = 0, 0.0, 0.0
-    for start in range(0, len(rows), BLOCK):
-        scans = column.batch(rows[start : start + BLOCK].tolist()).astype(np.float64)
+    block = block_of(column.batch([int(rows[0])]).size)
+    for start in range(0, len(rows), block):
+        scans = column.batch(rows[start : start + block].tolist()).astype(np.float64)
         count, total = count + scans.size, total + scans.sum()
         squares += float(np.square(scans).sum())
     mean = float(total / count)
@@ -135,7 +161,8 @@ def classes(train: Dataset, target: tuple[int, ...], grid: tuple[int, ...]) -> d
 def labels_of(column: Column) -> list[int]:
     """All labels in some masks, and 0."""
     found = {0}
-    for start in range(0, len(column), BLOCK):
-        rows = list(range(start, min(start + BLOCK, len(column))))
+    block = block_of(column.batch([0]).size)
+    for start in range(0, len(column), block):
+        rows = list(range(start, min(start + block, len(column))))
         found |= set(np.unique(column.batch(rows)).tolist())
     return sorted(map(int, found))

@@ -17,7 +17,8 @@ from polymodal.base.errors import PolymodalError
 from polymodal.base.ranges import Weight
 from polymodal.data.records import Dataset
 from polymodal.nn.modality_fusion import mean
-from polymodal.nn.unet import UNetDecoder, UNetEncoder, convolution, cropped, divisible, widths_of
+from polymodal.nn.named_unets import halves
+from polymodal.nn.unet import convolution, cropped, divisible, widths_of
 from polymodal.systems.medical.segmenter import Scans, Segmenter
 from polymodal.systems.medical.segmenter_settings import LearnFrom, Settings
 from polymodal.systems.medical.segmenter_settings import learn as learn_scans
@@ -67,18 +68,19 @@ class ShaSpec(Segmenter):
 
     def __init__(self, config: Config, learned: dict[str, Any]) -> None:
         super().__init__(config, learned)
+        down, up = halves(config.unet)
         self.widths = widths_of(config.width, config.levels)
         n, channels = len(self.names), learned["channels"][self.names[0]]
 
-        def encoder() -> UNetEncoder:
-            return UNetEncoder(dims=self.dims, inputs=channels, widths=self.widths)
+        def encoder() -> nn.Module:
+            return down(dims=self.dims, inputs=channels, widths=self.widths)
 
         self.shared = encoder()
         self.specific = nn.ModuleDict({name: encoder() for name in self.names})
         conv = convolution(self.dims)
         self.project = nn.ModuleList(conv(2 * width, width, 1) for width in self.widths)
         self.modality = nn.Linear(self.widths[-1], n)
-        self.decoder = UNetDecoder(
+        self.decoder = up(
             dims=self.dims,
             inputs=[n * width for width in self.widths],
             widths=self.widths,

@@ -11,7 +11,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from polymodal.nn.unet import UNetDecoder, UNetEncoder, cropped, divisible, widths_of
+from polymodal.nn.named_unets import halves
+from polymodal.nn.unet import cropped, divisible, widths_of
 from polymodal.systems.medical.segmenter import Scans, Segmenter
 from polymodal.systems.medical.segmenter_settings import LearnFrom, Settings, learn
 from polymodal.systems.medical.training_subsets import some_of
@@ -81,9 +82,10 @@ class UNet(Segmenter):
     def __init__(self, config: Config, learned: dict[str, Any]) -> None:
         super().__init__(config, learned)
         channels = [learned["channels"][name] for name in self.names]
+        down, up = halves(config.unet)
         self.widths = widths_of(config.width, config.levels)
-        self.encoder = UNetEncoder(dims=self.dims, inputs=sum(channels), widths=self.widths)
-        self.decoder = UNetDecoder(
+        self.encoder = down(dims=self.dims, inputs=sum(channels), widths=self.widths)
+        self.decoder = up(
             dims=self.dims,
             inputs=self.widths,
             widths=self.widths,
