@@ -220,15 +220,19 @@ class Segmenter(System):
 
     # Use
 
+    def read(self, scans: Mapping[str, Any]) -> dict[str, Float[np.ndarray, "c *grid"]]:
+        """Scans as the data of the training have them, channels first."""
+        return read_scans(scans, self.learned, exact=self.config.standardise == "data")
+
     def segment(self, scans: Mapping[str, Any], *, flips: bool = False) -> Segmentation:
         """The class of each place of one slice or volume. Not a medical device.
 
         Args:
-            scans: of each modality at hand its array (the grid, or channels first), or its file. All
-                show the same places.
+            scans: of each modality at hand its array (the grid, or channels first), or its file, whose
+                values are made as those of the training data were. All show the same places.
             flips: mean over the scans and their mirror images, left and right.
         """
-        given = read_scans(scans, self.learned["channels"], self.dims)
+        given = self.read(scans)
         self.eval()
         there = torch.tensor([name in given for name in self.names], device=self.device)
         first = next(iter(given.values()))
