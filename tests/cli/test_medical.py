@@ -1,5 +1,6 @@
 """`polymodal segment` and `classify` as people give them."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from polymodal.data.sources import open_splits
 from polymodal.runs import jobs
 from polymodal.systems.medical import cmim, findings
 from polymodal.training.training_config import Training
+from polymodal.views.subset_heatmap import HEAD, HIGH
 from scans import scan_splits, scans
 from toys import flat
 from xrays import xray_splits, xrays
@@ -118,6 +120,48 @@ def test_every_subset_has_a_row(runs, monkeypatch, capsys) -> None:
         assert f"{dots} {dice:.1f} ± {spread:.1f} {beside}" in told
 
 
+def test_one_subset_has_one_row_and_a_picture(runs, tmp_path, monkeypatch, capsys) -> None:
+    splits = scan_splits(count=30)
+    monkeypatch.setattr(jobs, "open_data", lambda data, **how: splits)
+    run, picture = str(runs["planes"]), tmp_path / "a.png"
+    whole = jobs.evaluate(runs["planes"])["scores"]["test"]
+    for asked, dots in (("t1", "○ ●"), ("t1+flair", "● ●")):
+        arguments = ["evaluate", run, "--modalities", asked, "--heatmap", str(picture)]
+        assert main(arguments) == 0
+        told = flat(capsys.readouterr().out.replace("┃", "│"))
+        assert dots in told and "● ○" not in told
+        name = "+".join(sorted(asked.split("+")))
+        one = jobs.evaluate(runs["planes"], modalities=asked)["scores"]["test"]
+        assert one == {n: s for n, s in whole.items() if n in one}
+        assert f"dice_{name}" in one and "dice_mean" not in one
+        assert Image.open(picture).size[1] == HEAD + HIGH + 56
+    assert main(["evaluate", run, "--heatmap", str(picture)]) == 0
+    assert Image.open(picture).size[1] == HEAD + 3 * HIGH + 56
+
+
+@pytest.mark.parametrize(
+    ("which", "arguments", "message"),
+    [
+        (
+            "planes",
+            ["--modalities", "t2"],
+            "--modalities names 't2', but this model knows flair, t1",
+        ),
+        ("planes", ["--modalities", "t1+t1"], "some of them, each once, such as flair+t1"),
+        ("planes", ["--heatmap", "a.pdf"], "The heat map is a .png, but --heatmap is a.pdf"),
+        ("xrays", ["--heatmap", "a.png"], "is a run of findings, which segments nothing"),
+        ("xrays", ["--modalities", "text"], "not scored by subsets of modalities: leave out"),
+    ],
+)
+def test_subsets_that_are_not_there_are_refused(
+    runs, here, monkeypatch, capsys, which, arguments, message
+) -> None:
+    splits = scan_splits(count=30) if which == "planes" else xray_splits(count=30)
+    monkeypatch.setattr(jobs, "open_data", lambda data, **how: splits)
+    assert main(["evaluate", str(runs[which]), *arguments]) == 1
+    assert message in flat(capsys.readouterr().err)
+
+
 def test_a_volume_keeps_where_it_lies(runs, here, capsys) -> None:
     pytest.importorskip("nibabel")
     affine = np.diag([1.0, 2, 3, 1]) + np.array([[0, 0, 0, 5.0]] * 3 + [[0] * 4])
@@ -156,8 +200,13 @@ def test_findings_are_told_a_line_an_image(runs, here, capsys) -> None:
     ((found),) = polymodal.load(runs["xrays"]).classify(["xray.png"])
     best = max(found, key=found.get)
     captured = capsys.readouterr()
-    assert f"xray.png  {best} {found[best]:.2f}" in captured.out
-    assert "not a medical device" in flat(captured.err)
+    metrics = json.loads((runs["xrays"] / "metrics.json").read_text())
+    own = metrics["scores"]["val"][f"ece_image_{best}"] / 100
+    assert f"xray.png  {best} {found[best]:.2f} (ECE {own:.2f})" in captured.out
+    mean = metrics["scores"]["val"]["ece_image"] / 100
+    told = flat(captured.err)
+    assert "not a medical device. The probabilities were not calibrated" in told
+    assert f"on validation they were off by {mean:.2f}" in told
     assert main(["classify", str(runs["xrays"]), "xray.png", "--first", "0"]) == 1
     assert "--first must be 1 or more, not 0" in flat(capsys.readouterr().err)
 

@@ -26,6 +26,9 @@ from polymodal.training.system import Scores, System
 Scans = list[Float[Tensor, "b _ *grid"]]
 """The scans of each modality, in the order of `names`."""
 
+JOINT_SCORES = ("dice_alone", "dice_mean", "dice_all")
+"""Scores of several subsets, and another name of the last."""
+
 BLOCK = 16
 """Items that are segmented at once."""
 
@@ -153,6 +156,21 @@ class Segmenter(System):
     def evaluate(self, dataset: Dataset) -> Scores:
         """Dice, sensitivity and Hausdorff distance with every subset of the modalities."""
         return self.scored(dataset, subsets(self.names), distances=True)
+
+    def evaluate_with(self, dataset: Dataset, modalities: str) -> Scores:
+        """The same with one subset of the modalities."""
+        own = tuple(sorted(modalities.split("+")))
+        if own not in subsets(self.names):
+            raise PolymodalError(
+                f"--modalities names {modalities!r}, but this model knows {', '.join(self.names)}. Give "
+                f"all, or some of them, each once, such as {subset_name(self.names)}."
+            )
+        found = self.scored(dataset, [own], distances=True)
+        if not found:
+            raise PolymodalError(
+                f"No item has {' and '.join(own)}, so that there is no score of it."
+            )
+        return {name: score for name, score in found.items() if name not in JOINT_SCORES}
 
     def scored(
         self, dataset: Dataset, wanted: Sequence[tuple[str, ...]], distances: bool
