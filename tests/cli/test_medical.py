@@ -134,9 +134,9 @@ def test_one_subset_has_one_row_and_a_picture(runs, tmp_path, monkeypatch, capsy
         one = jobs.evaluate(runs["planes"], modalities=asked)["scores"]["test"]
         assert one == {n: s for n, s in whole.items() if n in one}
         assert f"dice_{name}" in one and "dice_mean" not in one
-        assert Image.open(picture).size[1] == HEAD + HIGH + 56
+        assert len(read_scan(picture).values) == HEAD + HIGH + 56
     assert main(["evaluate", run, "--heatmap", str(picture)]) == 0
-    assert Image.open(picture).size[1] == HEAD + 3 * HIGH + 56
+    assert len(read_scan(picture).values) == HEAD + 3 * HIGH + 56
 
 
 @pytest.mark.parametrize(
