@@ -1,7 +1,6 @@
 """Tell findings from images, such as chest X-rays, with a trained model. Not a medical device."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from polymodal.base.errors import PolymodalError
 from polymodal.cli import Device, parse_options
@@ -46,7 +45,7 @@ def main(arguments: list[str]) -> None:
     say(f"For research: not a medical device. The probabilities were not calibrated{note(errors)}.")
 
 
-def calibration(run: Path) -> dict[str, float]:
+def calibration(run: str) -> dict[str, float]:
     """The expected calibration error of each finding on the run's validation split, from 0 to 1, that of
     all under image; empty where the run has none."""
     from polymodal.runs import shipped
