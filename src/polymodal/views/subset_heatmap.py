@@ -65,7 +65,7 @@ def _cell(pen: ImageDraw.ImageDraw, left: float, top: float, value: float) -> No
     box = (left + 1, top + 1, left + WIDE - 1, top + HIGH - 1)
     middle = (left + WIDE / 2, top + HIGH / 2)
     if np.isnan(value):
-        pen.text(middle, "–", fill=FAINT, font=font(SMALL), anchor="mm")
+        pen.text(middle, "-", fill=FAINT, font=font(SMALL), anchor="mm")
         return
     from matplotlib import colormaps
 
