@@ -1,5 +1,6 @@
 """`polymodal segment` and `classify` as people give them."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,11 @@ from PIL import Image
 import polymodal
 from polymodal.cli import main
 from polymodal.data.scan_files import read_scan, write_labels
+from polymodal.data.sources import open_splits
 from polymodal.runs import jobs
 from polymodal.systems.medical import cmim, findings
 from polymodal.training.training_config import Training
+from polymodal.views.subset_heatmap import HEAD, HIGH
 from scans import scan_splits, scans
 from toys import flat
 from xrays import xray_splits, xrays
@@ -51,13 +54,57 @@ def test_a_slice_is_segmented_from_what_is_there(runs, here, capsys) -> None:
         model = polymodal.load(runs["planes"])
         names = ("flair", "t1")[: len(files) // 2]
         found = model.segment({name: f"{name}.png" for name in names})
-        assert read_scan("found.png")[0].tolist() == found.labels.tolist()
+        assert read_scan("found.png").values.tolist() == found.labels.tolist()
         captured = capsys.readouterr()
         told = flat(captured.out)
         assert "not a medical device" in flat(captured.err)
         assert f"background {(found.labels == 0).sum()}" in told
         with Image.open("look.png") as look:
             assert look.size == (2 * 384 + 8, 384)
+
+
+@pytest.mark.parametrize("standardise", ["scan", "data"])
+def test_a_slice_from_its_file_is_that_of_the_dataset(tmp_path, monkeypatch, standardise) -> None:
+    """Files of 8 bits with the modalities as channels, as in lgg-128.zip, and of 16 bits each."""
+    monkeypatch.chdir(tmp_path)
+    data = scans(24)
+    for row in range(24):
+        home, apart = (tmp_path / kind / f"p{row % 6}" for kind in ("channels", "files"))
+        home.mkdir(parents=True, exist_ok=True)
+        apart.mkdir(parents=True, exist_ok=True)
+        grey = [np.clip(25 * data[row][name][0], 0, 255) for name in ("flair", "t1")]
+        pixels = np.stack([*grey, grey[0]], -1).astype(np.uint8)
+        Image.fromarray(pixels).save(home / f"{row}.png")
+        for name, own in zip(("flair", "t1"), grey, strict=True):
+            Image.fromarray((own * 200).astype(np.uint16)).save(apart / f"{row}_{name}.png")
+        for folder in (home, apart):
+            Image.fromarray(data[row]["mask"]).save(folder / f"{row}_mask.png")
+    for how in ("channels=flair+t1+t2", "files=flair+t1"):
+        kind = how.partition("=")[0]
+        home = tmp_path / f"run-{kind}"
+        config = cmim.Config(**SMALL, standardise=standardise, modalities=("t1", "flair"))
+        jobs.train("cmim", config, TRAINING, data=f"slices:{kind},{how}", run=home)
+        model = polymodal.load(home)
+        one = open_splits(f"slices:{kind},{how}")["test"][0]
+        file = f"{kind}/{one.id}.png" if kind == "channels" else f"{kind}/{one.id}_t1.png"
+        by_file, by_dataset = model.segment({"t1": file}), model.segment({"t1": one["t1"]})
+        assert by_file.chances.tolist() == by_dataset.chances.tolist()
+        raw = np.asarray(Image.open(file), np.float32).reshape(16, 16, -1)[
+            ..., 1 if kind == "channels" else 0
+        ]
+        other = model.segment({"t1": raw[None]}).chances  # what the file's own numbers would give
+        assert np.allclose(other, by_dataset.chances, atol=1e-4) == (standardise == "scan")
+        assert main(["segment", str(home), "--t1", file, "--out", "a.png"]) == 0
+        assert read_scan("a.png").values.tolist() == by_dataset.labels.tolist()
+
+
+def test_drawn_scans_and_files_share_no_scale(tmp_path, here, capsys) -> None:
+    splits = scan_splits(count=30)
+    config = cmim.Config(**SMALL, standardise="data")
+    jobs.train("cmim", config, TRAINING, data="scans", run=tmp_path / "r",
+               opening=lambda data, **how: splits)  # fmt: skip
+    assert main(["segment", str(tmp_path / "r"), "--t1", "t1.png", "--out", "a.png"]) == 1
+    assert "with --standardise data it matters" in flat(capsys.readouterr().err)
 
 
 def test_every_subset_has_a_row(runs, monkeypatch, capsys) -> None:
@@ -73,6 +120,48 @@ def test_every_subset_has_a_row(runs, monkeypatch, capsys) -> None:
         assert f"{dots} {dice:.1f} ± {spread:.1f} {beside}" in told
 
 
+def test_one_subset_has_one_row_and_a_picture(runs, tmp_path, monkeypatch, capsys) -> None:
+    splits = scan_splits(count=30)
+    monkeypatch.setattr(jobs, "open_data", lambda data, **how: splits)
+    run, picture = str(runs["planes"]), tmp_path / "a.png"
+    whole = jobs.evaluate(runs["planes"])["scores"]["test"]
+    for asked, dots in (("t1", "○ ●"), ("t1+flair", "● ●")):
+        arguments = ["evaluate", run, "--modalities", asked, "--heatmap", str(picture)]
+        assert main(arguments) == 0
+        told = flat(capsys.readouterr().out.replace("┃", "│"))
+        assert dots in told and "● ○" not in told
+        name = "+".join(sorted(asked.split("+")))
+        one = jobs.evaluate(runs["planes"], modalities=asked)["scores"]["test"]
+        assert one == {n: s for n, s in whole.items() if n in one}
+        assert f"dice_{name}" in one and "dice_mean" not in one
+        assert len(read_scan(picture).values) == HEAD + HIGH + 56
+    assert main(["evaluate", run, "--heatmap", str(picture)]) == 0
+    assert len(read_scan(picture).values) == HEAD + 3 * HIGH + 56
+
+
+@pytest.mark.parametrize(
+    ("which", "arguments", "message"),
+    [
+        (
+            "planes",
+            ["--modalities", "t2"],
+            "--modalities names 't2', but this model knows flair, t1",
+        ),
+        ("planes", ["--modalities", "t1+t1"], "some of them, each once, such as flair+t1"),
+        ("planes", ["--heatmap", "a.pdf"], "The heat map is a .png, but --heatmap is a.pdf"),
+        ("xrays", ["--heatmap", "a.png"], "is a run of findings, which segments nothing"),
+        ("xrays", ["--modalities", "text"], "not scored by subsets of modalities: leave out"),
+    ],
+)
+def test_subsets_that_are_not_there_are_refused(
+    runs, here, monkeypatch, capsys, which, arguments, message
+) -> None:
+    splits = scan_splits(count=30) if which == "planes" else xray_splits(count=30)
+    monkeypatch.setattr(jobs, "open_data", lambda data, **how: splits)
+    assert main(["evaluate", str(runs[which]), *arguments]) == 1
+    assert message in flat(capsys.readouterr().err)
+
+
 def test_a_volume_keeps_where_it_lies(runs, here, capsys) -> None:
     pytest.importorskip("nibabel")
     affine = np.diag([1.0, 2, 3, 1]) + np.array([[0, 0, 0, 5.0]] * 3 + [[0] * 4])
@@ -80,9 +169,9 @@ def test_a_volume_keeps_where_it_lies(runs, here, capsys) -> None:
     write_labels(here / "flair.nii.gz", volume.astype(np.uint8), affine)
     arguments = ["segment", str(runs["volumes"]), "--flair", "flair.nii.gz", "--out", "a.nii.gz"]
     assert main([*arguments, "--flips", "--overlay", "a.png"]) == 0
-    labels, where = read_scan(here / "a.nii.gz")
-    assert labels.shape == (8, 8, 8)
-    assert where.tolist() == affine.tolist()
+    labels = read_scan(here / "a.nii.gz")
+    assert labels.values.shape == (8, 8, 8)
+    assert labels.affine.tolist() == affine.tolist()
     write_labels(here / "t1.nii.gz", volume.astype(np.uint8), np.eye(4))
     assert main([*arguments, "--t1", "t1.nii.gz"]) == 1
     assert "their affines differ" in flat(capsys.readouterr().err)
@@ -111,8 +200,13 @@ def test_findings_are_told_a_line_an_image(runs, here, capsys) -> None:
     ((found),) = polymodal.load(runs["xrays"]).classify(["xray.png"])
     best = max(found, key=found.get)
     captured = capsys.readouterr()
-    assert f"xray.png  {best} {found[best]:.2f}" in captured.out
-    assert "not a medical device" in flat(captured.err)
+    metrics = json.loads((runs["xrays"] / "metrics.json").read_text())
+    own = metrics["scores"]["val"][f"ece_image_{best}"] / 100
+    assert f"xray.png  {best} {found[best]:.2f} (ECE {own:.2f})" in captured.out
+    mean = metrics["scores"]["val"]["ece_image"] / 100
+    told = flat(captured.err)
+    assert "not a medical device. The probabilities were not calibrated" in told
+    assert f"on validation they were off by {mean:.2f}" in told
     assert main(["classify", str(runs["xrays"]), "xray.png", "--first", "0"]) == 1
     assert "--first must be 1 or more, not 0" in flat(capsys.readouterr().err)
 

@@ -27,6 +27,11 @@ class Evaluate:
     is no test split."""
     skip_bad: SkipBad = False
     device: Device = "cpu"
+    modalities: str = "all"
+    """Of a segmentation: all, for a row a subset of its modalities, or one subset, such as flair or
+    flair+t1."""
+    heatmap: Path | None = None
+    """PNG file for Dice of each subset and class in colour, of a segmentation."""
     out: Path | None = None
     """File for the scores: .json with their protocol, or .csv with one row per split and metric."""
 
@@ -37,9 +42,13 @@ def main(arguments: list[str]) -> None:
     from polymodal.runs import jobs
 
     options = dict(vars(parse_options(Evaluate, "evaluate", arguments)))
-    run, out = options["run"], options.pop("out")
+    run, out, heatmap = options["run"], options.pop("out"), options.pop("heatmap")
     check_out(out)
+    check_heatmap(heatmap, run)
     evaluation = jobs.evaluate(**options)
+    if heatmap:
+        write_heatmap(heatmap, run, evaluation)
+        say(f"Wrote {heatmap}.")
     if out:
         write_scores(out, evaluation)
         say(f"Wrote {out}.")
@@ -62,6 +71,37 @@ def check_out(out: Path | None) -> None:
         check_file(out)
         if out.suffix not in (".json", ".csv"):
             raise PolymodalError(f"Scores are written as .json or .csv, but --out is {out}.")
+
+
+def check_heatmap(heatmap: Path | None, run: Path) -> None:
+    """Refuse a heat map that cannot be written, or of a run that segments nothing."""
+    from polymodal.base.errors import PolymodalError
+    from polymodal.base.files import check_file
+    from polymodal.runs import shipped
+    from polymodal.runs.run_folder import Run
+
+    if not heatmap:
+        return
+    check_file(heatmap)
+    if heatmap.suffix != ".png":
+        raise PolymodalError(f"The heat map is a .png, but --heatmap is {heatmap}.")
+    opened = Run(shipped.find(run))
+    if not {"modalities", "classes"} <= opened.learned.keys():
+        raise PolymodalError(
+            f"{run} is a run of {opened.config['system']}, which segments nothing by subsets of "
+            "modalities. Leave out --heatmap."
+        )
+
+
+def write_heatmap(heatmap: Path, run: Path, evaluation: dict[str, Any]) -> None:
+    """Write Dice of each subset and class in colour."""
+    from polymodal.base.files import write_bytes
+    from polymodal.views.subset_heatmap import subset_heatmap
+
+    ((split, scores),) = evaluation["scores"].items()
+    names, classes = (evaluation["protocol"][k].split(", ") for k in ("modalities", "classes"))
+    title = f"{run}, {split} of {evaluation['protocol']['data']}"
+    write_bytes(heatmap, subset_heatmap(scores, names, classes, title))
 
 
 def write_scores(out: Path, evaluation: dict[str, Any]) -> None:

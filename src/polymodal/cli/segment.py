@@ -72,6 +72,7 @@ def main(arguments: list[str]) -> None:
     scans, affine = read_all(files)
     check_out(options.out, affine)
     system = load_for("segment", options.run, options.device)
+    scans = system.read(scans)
     found = system.segment(
         scans,
         flips=options.flips,
@@ -81,7 +82,7 @@ def main(arguments: list[str]) -> None:
     )
     write_labels(options.out, found.labels, affine)
     if options.overlay:
-        write_bytes(options.overlay, picture(next(iter(scans.values())), found.labels))
+        write_bytes(options.overlay, picture(next(iter(scans.values()))[0], found.labels))
     table(found).print(f"Found with {' and '.join(found.modalities)}")
     for place in places:
         say(f"Wrote {place}.")
@@ -114,8 +115,8 @@ def read_all(files: dict[str, Path]) -> tuple[dict[str, Any], Any]:
     affine: Any = None
     first: Path | None = None
     for name, path in files.items():
-        own: Any
-        scans[name], own = read_scan(path)
+        scans[name] = read_scan(path)
+        own = scans[name].affine
         if first is None:
             affine, first = own, path
             continue
@@ -130,9 +131,7 @@ def read_all(files: dict[str, Path]) -> tuple[dict[str, Any], Any]:
 
 def check_out(out: Path, affine: Any) -> None:
     """Refuse an output of another kind than the input."""
-    from polymodal.data.scan_files import NIFTI
-
-    wanted = (".png",) if affine is None else NIFTI
+    wanted = (".png",) if affine is None else (".nii", ".nii.gz")
     if not out.name.endswith(wanted):
         raise PolymodalError(
             f"The labels of {'a picture' if affine is None else 'a volume'} are written as "

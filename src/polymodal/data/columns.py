@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, Int64, Shaped
 
 from polymodal.base.errors import PolymodalError
+from polymodal.data.scan_scales import FileRule
 
 KNOWN: Mapping[str, str] = {
     "image": "a picture as the data show it, uint8 h w 3",
@@ -258,6 +259,14 @@ class Parts(Read):
 
     names: tuple[str, ...] = field(kw_only=True)
     """The name of each part."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scans(Read):
+    """A modality's scans, channels first."""
+
+    rule: FileRule = field(kw_only=True)
+    """How they were made of files."""
 
 
 @dataclass(frozen=True, eq=False)

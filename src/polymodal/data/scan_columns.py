@@ -6,15 +6,15 @@ from itertools import combinations
 import numpy as np
 
 from polymodal.base.errors import PolymodalError
-from polymodal.data.columns import KNOWN, Column, Read, Stored
+from polymodal.data.columns import Column
+from polymodal.data.modalities import modalities
 from polymodal.data.records import Dataset
 
 
 def scan_names(dataset: Dataset, chosen: Sequence[str] = (), whom: str = "This") -> list[str]:
     """The columns that hold scans, channels first: those that are named, or all that have a name of
     their own. All show the same places."""
-    arrays = [n for n, own in dataset.columns.items() if isinstance(own, Stored | Read)]
-    names = list(chosen) or [name for name in arrays if name not in KNOWN]
+    names = list(chosen or modalities(dataset))
     if not names:
         raise PolymodalError(
             f"{whom} needs modalities, such as t1 and flair, but these data have only: "

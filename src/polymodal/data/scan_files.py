@@ -1,88 +1,102 @@
-"""Scans in files: grey pictures, NumPy arrays, and volumes in NIfTI with where they lie."""
+"""Scans in files: pictures, NumPy arrays, and volumes with where they lie; and labels written as either."""
 
-import gzip
 import io
-import zlib
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Float64, Int
-from PIL import Image, UnidentifiedImageError
+from jaxtyping import Float64, Int, Shaped
+from PIL import Image
 
 from polymodal.base.errors import PolymodalError
 from polymodal.base.files import write_bytes
-
-NIFTI = (".nii", ".nii.gz")
+from polymodal.data import image_files
+from polymodal.data.formats import volumes
+from polymodal.data.scan_scales import WORDS, FileRule, brightened, shares
 
 Affine = Float64[np.ndarray, "4 4"]
 
 
-def read_scan(path: Path | str) -> tuple[Float[np.ndarray, "*grid"], Affine | None]:
-    """The values of a scan, `h w` of a picture or `d h w` of a volume, and the affine of a volume."""
+@dataclass(frozen=True)
+class Scan:
+    """The numbers of one file as they stand in it."""
+
+    path: Path
+    values: Shaped[np.ndarray, "*grid"] = field(repr=False)
+    """`h w` of a grey picture, `h w c` of one with channels, `d h w` of a volume, any of .npy."""
+    affine: Affine | None = None
+    """Of a volume."""
+
+
+def read_scan(path: Path | str) -> Scan:
+    """The numbers of a picture, a volume or an array."""
     path = Path(path)
     if not path.is_file():
         raise PolymodalError(f"There is no scan at {path}.")
-    if path.name.endswith(NIFTI):
-        return read_nifti(path)
+    if path.name.lower().endswith(volumes.ENDINGS):
+        volume = volumes.read_volume(path)
+        return Scan(path, np.ascontiguousarray(volume.values), volume.affine)
     try:
         if path.suffix == ".npy":
-            return np.load(path, allow_pickle=False).astype(np.float32), None
-        with Image.open(path) as image:
-            bands = np.asarray(image, np.float32)
-    except (OSError, ValueError, UnidentifiedImageError) as error:
+            return Scan(path, np.load(path, allow_pickle=False))
+        with path.open("rb") as file:
+            return Scan(path, image_files.numbers(file, path.stat().st_size))
+    except (OSError, ValueError, PolymodalError) as error:
         raise PolymodalError(
-            f"{path} cannot be read as a scan ({error}). Give a grey picture, .npy or .nii.gz."
+            f"{path} cannot be read as a scan: {error} A scan is a picture, .npy, .mha, .nii or .nii.gz."
         ) from error
-    if bands.ndim == 3:
-        if bands.shape[2] in (2, 4):
-            bands = bands[..., :-1]
-        if not (bands == bands[..., :1]).all():
-            raise PolymodalError(
-                f"{path} is a coloured picture, but a scan has one value a pixel. Give the modalities "
-                "as files of their own."
-            )
-        bands = bands[..., 0]
-    return bands, None
 
 
-def read_nifti(path: Path) -> tuple[Float[np.ndarray, "d h w"], Affine]:
-    """A volume plane by plane, and where its voxels i, j, k (column, row, plane) are in mm."""
-    nibabel = opened_nibabel()
-    try:
-        volume = nibabel.load(path)
-        values = np.asarray(volume.dataobj, np.float32)
-    except (OSError, ValueError, EOFError, zlib.error, gzip.BadGzipFile,
-            nibabel.filebasedimages.ImageFileError) as error:  # fmt: skip
-        raise PolymodalError(f"{path} cannot be read as NIfTI ({error}). Copy it again.") from error
-    if values.ndim != 3:
+def values_of(scan: Scan, name: str, rule: FileRule, *, exact: bool) -> Shaped[np.ndarray, "*grid"]:
+    """A file's values as the dataset has them.
+
+    Args:
+        scan: of a picture or a volume; an .npy is taken as it is, as an array in the dataset's units.
+        name: the modality.
+        rule: how the dataset's reader makes it.
+        exact: whether the scale matters; where each scan is standardised by itself it does not.
+    """
+    if scan.path.suffix == ".npy":
+        return scan.values
+    grid = scan.values if scan.affine is not None else plane_of(scan, name, rule)
+    kind = grid.dtype.kind
+    if rule.scale == "shares" and kind == "u":
+        return shares(grid)
+    if rule.scale == "brightest" and scan.affine is not None:
+        return brightened(grid)
+    if rule.scale != "own" and exact:
         raise PolymodalError(
-            f"{path} has {values.ndim} axes, but a volume has 3. Give one volume a file."
+            f"{scan.path}: how its numbers ({grid.dtype}) become values of {name} is not known, and "
+            "with --standardise data it matters: these data were "
+            f"{WORDS[rule.scale]}. Give an array, or .npy, in the units of the training data, or "
+            "train with --standardise scan."
         )
-    return np.ascontiguousarray(values.T), np.asarray(volume.affine, np.float64)
+    return grid.astype(np.float32)
+
+
+def plane_of(scan: Scan, name: str, rule: FileRule) -> Shaped[np.ndarray, "h w"]:
+    """The modality's channel of a picture, or the one value of a grey one."""
+    bands = scan.values
+    if bands.ndim == 2:
+        return bands
+    if rule.channels > 1 and bands.shape[2] == rule.channels:
+        return bands[..., rule.channel]
+    colours = bands[..., :-1] if bands.shape[2] in (2, 4) else bands
+    if not (colours == colours[..., :1]).all():
+        expected = f" with {rule.channels} channels or" if rule.channels > 1 else ""
+        raise PolymodalError(
+            f"{scan.path} is a coloured picture with {bands.shape[2]} channels, but {name} has one "
+            f"value a pixel. Give a picture{expected} in grey, a file a modality."
+        )
+    return colours[..., 0]
 
 
 def write_labels(path: Path, labels: Int[np.ndarray, "*grid"], affine: Affine | None) -> None:
     """Labels as a grey picture, or as a volume that lies where the affine says."""
     small = labels.astype(np.uint8)
-    if affine is None:
-        content = io.BytesIO()
-        Image.fromarray(small).save(content, "PNG")
-        write_bytes(path, content.getvalue())
+    if affine is not None:
+        volumes.write_volume(path, small, affine)
         return
-    volume = opened_nibabel().Nifti1Image(small.T, affine)
-    found: bytes = volume.to_bytes()
-    write_bytes(path, gzip.compress(found, mtime=0) if path.suffix == ".gz" else found)
-
-
-def opened_nibabel() -> Any:
-    """nibabel, or an error that says how to get it."""
-    try:
-        import nibabel
-        import nibabel.filebasedimages
-    except ImportError as error:
-        raise PolymodalError(
-            "Volumes in NIfTI are read by nibabel, which is not installed. Install it with: "
-            "pip install 'polymodal[medical]'"
-        ) from error
-    return nibabel
+    content = io.BytesIO()
+    Image.fromarray(small).save(content, "PNG")
+    write_bytes(path, content.getvalue())

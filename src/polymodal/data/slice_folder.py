@@ -15,7 +15,7 @@ from PIL import Image, ImageOps
 from polymodal.base.errors import PolymodalError
 from polymodal.base.progress import progress_bar
 from polymodal.data import image_files
-from polymodal.data.columns import Column, Each, Masks, Read, Stored
+from polymodal.data.columns import Column, Each, Masks, Scans, Stored
 from polymodal.data.folder import Ledger
 from polymodal.data.formats import slice_files
 from polymodal.data.formats.archive import Source, open_source
@@ -24,6 +24,7 @@ from polymodal.data.formats.mask_labels import as_classes, places_of
 from polymodal.data.formats.slice_files import SliceFiles
 from polymodal.data.patient_splits import PatientSplits, by_patient
 from polymodal.data.records import Dataset
+from polymodal.data.scan_scales import FileRule, shares
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,7 +228,9 @@ def _table(kept: Sequence[SliceFiles], read: Sequence[Slice], how: Slices) -> Da
                 f"No slice has the modality {name!r}. Is it written so in the files' names?"
             )
         present = None if there[:, k].all() else there[:, k]
-        columns[name] = Read(n, bound(shares, values[:, k]), present=present)
+        channel, channels = (k, len(how.channels)) if how.channels else (0, 1)
+        own = FileRule(scale="shares", channel=channel, channels=channels)
+        columns[name] = Scans(n, bound(some, values[:, k]), present=present, rule=own)
     columns["mask"] = Masks(n, Stored(np.stack([s.mask for s in read])).batch, classes=how.classes)
     columns["group"] = Each.of([one.patient for one in kept])
     height, width = values.shape[2:]
@@ -236,10 +239,8 @@ def _table(kept: Sequence[SliceFiles], read: Sequence[Slice], how: Slices) -> Da
     return Dataset(columns, ids=[one.id for one in kept], rule=rule)
 
 
-def shares(
+def some(
     values: Shaped[np.ndarray, "n h w"], rows: Sequence[int]
 ) -> Float32[np.ndarray, "b 1 h w"]:
     """Some planes as shares of the largest number of their type."""
-    most = np.float32(np.iinfo(values.dtype).max)
-    found: np.ndarray = values[np.asarray(rows, np.int64), None] / most
-    return found
+    return shares(values[np.asarray(rows, np.int64), None])

@@ -15,7 +15,7 @@ from polymodal.base import files
 from polymodal.base.errors import PolymodalError
 from polymodal.base.progress import progress_bar
 from polymodal.data import image_files, volume_slices
-from polymodal.data.columns import Column, Each, Masks, Read, Stored
+from polymodal.data.columns import Column, Each, Masks, Scans, Stored
 from polymodal.data.folder import Ledger
 from polymodal.data.formats import brats, volumes
 from polymodal.data.formats.archive import Source, open_source
@@ -26,9 +26,7 @@ from polymodal.data.formats.volumes import BadVolumeError, Extent
 from polymodal.data.modalities import MR, TUMOUR
 from polymodal.data.patient_splits import PatientSplits, by_patient
 from polymodal.data.records import Dataset
-
-BRIGHT = 0.995
-"""Of the voxels that are not 0, this share is darker than what is shown as 1."""
+from polymodal.data.scan_scales import BRIGHT, FileRule, brightened
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,7 +182,7 @@ class Reader:
             name = scan.files[kind]
             raise _flaw(self.source, scan, name, str(error), "unreadable file").error() from error
         if kind != SEG:
-            values = scaled(values) if self.how.scaled else values.astype(np.float32)
+            values = brightened(values) if self.how.scaled else values.astype(np.float32)
         return cut(values, self.how.box) if self.how.crop else values
 
     def many(self, kind: str, rows: Sequence[int]) -> Shaped[np.ndarray, "b d h w"]:
@@ -199,15 +197,6 @@ class Reader:
     def masks(self, rows: Sequence[int]) -> UInt8[np.ndarray, "b d h w"]:
         """The classes of some scans."""
         return self.many(SEG, rows)
-
-
-def scaled(values: Shaped[np.ndarray, "d h w"]) -> Float32[np.ndarray, "d h w"]:
-    """A volume divided by nearly its brightest voxel, so that 0 stays 0."""
-    found = values.astype(np.float32)
-    lit = found[found != 0]
-    most = float(np.quantile(lit, BRIGHT)) if lit.size else 1.0
-    result: np.ndarray = found / np.float32(most if most > 0 else 1.0)
-    return result
 
 
 def cut(values: Shaped[np.ndarray, "d h w"], box: Sequence[int]) -> Shaped[np.ndarray, "..."]:
@@ -246,8 +235,8 @@ def _table(
     kinds = [kind for kind in MR if any(kind in scan.files for scan in scans)]
     if how.slices:
         planes = volume_slices.planes_of(shape[0], how.slices)
-        kept = np.float16 if how.scaled else np.float32
-        columns = volume_slices.columns_of(reader, kinds, planes, kept, progress)
+        of_files = FileRule(scale="unknown" if how.scaled else "own")
+        columns = volume_slices.columns_of(reader, kinds, planes, of_files, progress)
         ids = [f"{id}/{plane:03d}" for id in ids for plane in planes.tolist()]
         patients = [patient for patient in patients for _ in planes]
         extent = f"{len(planes)} planes of {told(shape)}"
@@ -268,7 +257,9 @@ def _volumes(reader: Reader, kinds: Sequence[str], extents: Sequence[Extent]) ->
     for kind in kinds:
         there = np.array([kind in scan.files for scan in scans])
         present = None if there.all() else there
-        columns[kind] = Read(len(scans), bound(reader.modality, kind), present=present)
+        rule = FileRule(scale="brightest" if how.scaled else "own")
+        some = bound(reader.modality, kind)
+        columns[kind] = Scans(len(scans), some, present=present, rule=rule)
     columns["mask"] = Masks(len(scans), reader.masks, classes=TUMOUR)
     affines = [moved(extent, how.box) if how.crop else extent.affine for extent in extents]
     columns["affine"] = Stored(np.stack(affines))

@@ -11,9 +11,10 @@ from jaxtyping import Float32, Int64, Shaped
 
 from polymodal.base.progress import progress_bar
 from polymodal.data import image_files
-from polymodal.data.columns import Column, Masks, Read, Stored
+from polymodal.data.columns import Column, Masks, Scans, Stored
 from polymodal.data.formats.brats import SEG, Scan
 from polymodal.data.modalities import TUMOUR
+from polymodal.data.scan_scales import FileRule
 
 LOWEST, HIGHEST = 0.2, 0.8
 """Planes lie between these shares of all, from the lowest."""
@@ -45,7 +46,7 @@ def columns_of(
     reader: Reader,
     kinds: Sequence[str],
     planes: Int64[np.ndarray, " s"],
-    dtype: type,
+    rule: FileRule,
     progress: bool,
 ) -> dict[str, Column]:
     """The columns of all planes, scan after scan; an item of one scan follows that of the plane below.
@@ -54,16 +55,18 @@ def columns_of(
         reader: of the volumes.
         kinds: the modalities.
         planes: which planes are taken.
-        dtype: in which values are kept.
+        rule: how values are made of files.
         progress: show a bar.
     """
+    dtype = np.float32 if rule.scale == "own" else np.float16  # which holds shares of 1 well enough
     n, s = len(reader.scans), len(planes)
     stacked, all_masks = _read(reader, kinds, planes, dtype, progress)
     columns: dict[str, Column] = {}
     for k, kind in enumerate(kinds):
         there = np.repeat([kind in scan.files for scan in reader.scans], s)
         present = None if there.all() else there
-        columns[kind] = Read(n * s, bound(some, stacked[:, k]), present=present)
+        values = bound(some, stacked[:, k])
+        columns[kind] = Scans(n * s, values, present=present, rule=rule)
     masks = Stored(all_masks.reshape(n * s, *stacked.shape[3:]))
     columns["mask"] = Masks(n * s, masks.batch, classes=TUMOUR)
     return columns

@@ -229,10 +229,12 @@ def evaluate(
     regions: Path | None = None,
     skip_bad: bool = False,
     device: str = "cpu",
+    modalities: str = "all",
     opening: Callable[..., Mapping[str, Dataset]] | None = None,
 ) -> dict[str, Any]:
     """Score a run, or a shipped model, on a split of its own data, or of other data: by itself on
-    `test` where there is one, else on `val`. `opening` stands for `open_data`, as in `train`."""
+    `test` where there is one, else on `val`. `modalities` is all for all that it is scored with, or
+    names one subset, as flair+t1. `opening` stands for `open_data`, as in `train`."""
     settings = Run(shipped.find(run)).config
     if data is None:
         data, features = settings["data"], features or settings["features"]
@@ -247,7 +249,9 @@ def evaluate(
             f"{data} has no split {split!r}, only {', '.join(splits)}. Give one of them: --split."
         )
     system = load(run, device)
-    scores = system.evaluate(splits[split])
+    own = splits[split]
+    all_of_it = modalities == "all"
+    scores = system.evaluate(own) if all_of_it else system.evaluate_with(own, modalities)
     return {
         "scores": {split: scores},
         "symptoms": system.symptoms(scores),

@@ -94,6 +94,12 @@ class System(LightningModule, ABC):
     def evaluate(self, dataset: Dataset) -> Scores:
         """All of its scores on a split."""
 
+    def evaluate_with(self, dataset: Dataset, modalities: str) -> Scores:
+        """The scores with one subset of the modalities, named as t1 or flair+t1."""
+        raise PolymodalError(
+            "This system is not scored by subsets of modalities: leave out --modalities."
+        )
+
     def joined(self, scores: dict[str, Scores]) -> dict[str, Scores]:
         """The scores of all held-out splits, with those that take several splits."""
         return scores

@@ -1,5 +1,6 @@
 """Findings from images, trained beside reports: it learns, and each part does what it says."""
 
+import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from polymodal.base.errors import PolymodalError
 from polymodal.data.batch_order import Order
 from polymodal.data.columns import Each, Stored
 from polymodal.data.records import Dataset
+from polymodal.nn.efficientnet import EfficientNetLite0
 from polymodal.runs import jobs
 from polymodal.systems.medical import findings
 from polymodal.systems.medical.report_examples import report_examples, reports_of
@@ -170,6 +172,67 @@ def test_long_reports_are_cut_and_empty_ones_are_missing() -> None:
     batch = report_examples(data, system.vocabulary, 20).batch(np.arange(4))
     assert batch.text_present.tolist() == [False, False, False, True]
     assert batch.lengths.tolist() == [2, 2, 2, 20]
+
+
+def test_how_far_chances_are_off_is_measured() -> None:
+    """The expected calibration error of each finding by a plain loop over ten bins, in float64."""
+    data = xrays(60, seed=1)
+    system = made(data)
+    scores = system.evaluate(data)
+    chances = [list(one.values()) for one in system.classify([record.image for record in data])]
+    errors = []
+    for k, name in enumerate(system.findings):
+        sums: dict[int, list[float]] = {}
+        for own, target in zip(chances, data.columns["targets"].values, strict=True):
+            place = max(math.ceil(own[k] * 10) - 1, 0)
+            sums.setdefault(place, []).append(own[k] - float(target[k] > 0.5))
+        errors.append(100 * sum(abs(sum(gaps)) for gaps in sums.values()) / 60)
+        assert scores[f"ece_image_{name}"] == pytest.approx(errors[-1], abs=1e-3)
+    assert scores["ece_image"] == pytest.approx(np.mean(errors), abs=1e-3)
+    assert "ece_image" not in system.validate(data)
+
+
+@pytest.mark.parametrize("kind", ["efficientnet-lite0", "resnet"])
+def test_findings_by_a_pretrained_image_encoder(tmp_path: Path, kind: str) -> None:
+    """Its weights are taken, all learn but the moments of its batch norms, and it classifies."""
+    name = kind if kind == "efficientnet-lite0" else str(write_resnet(tmp_path / "resnet"))
+    train = xrays(6)
+    system = made(train, image_encoder=name, crop=1.0)
+    system.train()
+    net = system.image.net[0]
+    if kind == "efficientnet-lite0":
+        known = EfficientNetLite0.pretrained()
+        theirs, ours = known.state_dict(), net.state_dict()
+    else:
+        from transformers import ResNetModel
+
+        theirs, ours = ResNetModel.from_pretrained(name).state_dict(), net.model.state_dict()
+    assert all(torch.equal(ours[part], value) for part, value in theirs.items())
+    before = {part: value.clone() for part, value in net.state_dict().items()}
+    batch = system.examples(train).batch(np.arange(6))
+    adam = system.configure_optimizers()
+    system.training_step(batch, 0)["loss"].backward()
+    adam.step()
+    after = net.state_dict()
+    moved = {part for part, value in before.items() if not torch.equal(after[part], value)}
+    assert moved
+    assert not any("running" in part for part in moved)
+    (found,) = system.classify([train[0].image])
+    assert all(0 < chance < 1 for chance in found.values())
+
+
+def write_resnet(folder: Path) -> Path:
+    """A tiny ResNet of transformers on disk, its weights drawn at random."""
+    import transformers as t
+
+    torch.manual_seed(3)
+    config = t.ResNetConfig(
+        embedding_size=8, hidden_sizes=[8, 16], depths=[1, 1], layer_type="basic"
+    )
+    t.ResNetModel(config).save_pretrained(folder)
+    scaling = {"image_mean": [0.5] * 3, "image_std": [0.25] * 3}
+    (folder / "preprocessor_config.json").write_text(json.dumps(scaling))
+    return folder
 
 
 def test_images_alone_are_a_baseline_that_reads_nothing() -> None:

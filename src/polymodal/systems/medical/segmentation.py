@@ -11,7 +11,8 @@ from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
 from polymodal.base.ranges import check_count
-from polymodal.data.scan_files import read_scan
+from polymodal.data.scan_files import Scan, read_scan, values_of
+from polymodal.data.scan_scales import FileRule
 from polymodal.nn.sliding_windows import slide
 
 WHOLE = 2**21
@@ -46,9 +47,11 @@ class Network(Protocol):
 
 
 def read_scans(
-    scans: Mapping[str, Any], channels: Mapping[str, int], dims: int
+    scans: Mapping[str, Any], learned: Mapping[str, Any], exact: bool
 ) -> dict[str, Float[np.ndarray, "c *grid"]]:
-    """The scans of a mapping, channels first, in the order of the model's modalities."""
+    """The scans of a mapping, channels first, in the order of the model's modalities; files as the
+    reader of its data makes them, where their scale matters exactly."""
+    channels, dims = learned["channels"], len(learned["grid"])
     if not scans or (strange := set(scans) - set(channels)):
         told = f"found {', '.join(sorted(strange))}" if scans else "there is none"
         raise PolymodalError(
@@ -59,8 +62,11 @@ def read_scans(
     for name, count in channels.items():
         if name not in scans:
             continue
-        given = scans[name]
-        scan = np.asarray(given if isinstance(given, np.ndarray) else read_scan(given)[0])
+        scan = scans[name]
+        if not isinstance(scan, np.ndarray):
+            rule = FileRule(**learned.get("files", {}).get(name, {}))
+            scan = scan if isinstance(scan, Scan) else read_scan(scan)
+            scan = values_of(scan, name, rule, exact=exact)
         if scan.ndim == dims and count == 1:
             scan = scan[None]
         if scan.ndim != dims + 1 or len(scan) != count or scan.dtype.kind not in "fiub":

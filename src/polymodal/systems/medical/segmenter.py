@@ -34,6 +34,9 @@ from polymodal.training.system import Scores, System
 Scans = list[Float[Tensor, "b _ *grid"]]
 """The scans of each modality, in the order of `names`."""
 
+JOINT_SCORES = ("dice_alone", "dice_mean", "dice_all")
+"""Scores of several subsets, and another name of the last."""
+
 BLOCK = 16
 """Items that are segmented at once."""
 
@@ -171,6 +174,21 @@ class Segmenter(System):
         """Dice, sensitivity and Hausdorff distance with every subset of the modalities."""
         return self.scored(dataset, subsets(self.names), distances=True)
 
+    def evaluate_with(self, dataset: Dataset, modalities: str) -> Scores:
+        """The same with one subset of the modalities."""
+        own = tuple(sorted(modalities.split("+")))
+        if own not in subsets(self.names):
+            raise PolymodalError(
+                f"--modalities names {modalities!r}, but this model knows {', '.join(self.names)}. Give "
+                f"all, or some of them, each once, such as {subset_name(self.names)}."
+            )
+        found = self.scored(dataset, [own], distances=True)
+        if not found:
+            raise PolymodalError(
+                f"No item has {' and '.join(own)}, so that there is no score of it."
+            )
+        return {name: score for name, score in found.items() if name not in JOINT_SCORES}
+
     def scored(
         self, dataset: Dataset, wanted: Sequence[tuple[str, ...]], distances: bool
     ) -> Scores:
@@ -242,6 +260,10 @@ class Segmenter(System):
 
     # Use
 
+    def read(self, scans: Mapping[str, Any]) -> dict[str, Float[np.ndarray, "c *grid"]]:
+        """Scans as the data of the training have them, channels first."""
+        return read_scans(scans, self.learned, exact=self.config.standardise == "data")
+
     def segment(
         self,
         scans: Mapping[str, Any],
@@ -254,8 +276,8 @@ class Segmenter(System):
         """The class of each place of one slice or volume. Not a medical device.
 
         Args:
-            scans: of each modality at hand its array (the grid, or channels first), or its file. All
-                show the same places.
+            scans: of each modality at hand its array (the grid, or channels first), or its file, whose
+                values are made as those of the training data were. All show the same places.
             flips: mean over the scans and their mirror images, left and right.
             window: side of the windows in which a large scan is segmented; by default that of the
                 training patches, or of volumes that are larger than the training's.
@@ -264,7 +286,7 @@ class Segmenter(System):
                 probabilities change in the second decimal place.
         """
         check_window(window, overlap)
-        given = read_scans(scans, self.learned["channels"], self.dims)
+        given = self.read(scans)
         self.eval()
         there = torch.tensor([name in given for name in self.names], device=self.device)
         first = next(iter(given.values()))

@@ -1,13 +1,13 @@
 """Settings of every segmentation system, and what it needs to know of its data."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from polymodal.base.errors import PolymodalError
 from polymodal.base.ranges import OneOrMore, Positive, Share, Steps, TwoOrMore, Weight, check_ranges
-from polymodal.data.columns import Column
+from polymodal.data.columns import Column, Scans
 from polymodal.data.records import Dataset
 from polymodal.data.scan_columns import row_shape, scan_names
 from polymodal.nn.named_unets import UNetKind
@@ -92,6 +92,7 @@ def learn(config: Settings, train: Dataset) -> dict[str, Any]:
         "modalities": names,
         "channels": {name: shape[0] for name, shape in shapes.items()},
         "grid": list(grid),
+        "files": {n: asdict(c.rule) for n, c in columns.items() if isinstance(c, Scans)},
         "statistics": {name: statistics(column, name) for name, column in columns.items()},
         **classes(train, config.target, grid),
     }

@@ -19,9 +19,11 @@ from polymodal.data.user_images import as_pictures
 from polymodal.data.vocabulary import Vocabulary
 from polymodal.data.word_vectors import read_word_vectors
 from polymodal.metrics.auc import auc_scores
+from polymodal.metrics.calibration import BINS
 from polymodal.nn.augment import RandomCrop
 from polymodal.nn.image_maps import ImageMaps
 from polymodal.nn.learning_rates import adam
+from polymodal.systems.medical.claimed_chances import errors_of_chances
 from polymodal.systems.medical.findings_settings import LEARNED, FindingsSettings
 from polymodal.systems.medical.report_examples import report_examples
 from polymodal.training.system import Scores, System
@@ -165,6 +167,7 @@ class Teller(System):
                 )
                 found[f"items_{name}"] = float(rows.sum())
         if samples:
+            found |= errors_of_chances(logits["image"], targets, there["image"], self.findings)
             counts = (targets > 0.5).sum(0)
             found |= {f"count_{k}": float(n) for k, n in zip(self.findings, counts, strict=True)}
         return found
@@ -221,6 +224,7 @@ class Teller(System):
         return {
             "findings": ", ".join(self.findings),
             "auc": "mean over findings that some items have and some lack; ties count half",
+            "ece": f"by the image, in percent, {BINS} bins of equal width",
             "interval": "95 %, 1,000 bootstrap samples of patients",
             "text": "where labels were taken from the report, it nearly contains them",
             "use": "research only, not a medical device",
