@@ -2,10 +2,11 @@
 
 import pytest
 import torch
+from torch import nn
 
 from polymodal.base.errors import PolymodalError
 from polymodal.nn import modality_fusion
-from polymodal.nn.unet import UNetDecoder, UNetEncoder, cropped, divisible, widths_of
+from polymodal.nn.unet import UNetDecoder, UNetEncoder, convolutions, cropped, divisible, widths_of
 
 
 @pytest.mark.parametrize(("dims", "grid"), [(2, (12, 9)), (3, (8, 5, 6))])
@@ -61,3 +62,10 @@ def test_fusions_are_moments_of_what_there_is() -> None:
     torch.testing.assert_close(modality_fusion.mean(maps, subsets.bool()), found[:, :, :4])
     with pytest.raises(PolymodalError, match="Unknown fusion 'max'"):
         modality_fusion.named("max")
+
+
+@pytest.mark.parametrize(("width", "groups"), [(8, 8), (12, 4), (16, 8), (6, 2), (5, 1)])
+def test_maps_are_normalised_in_groups(width: int, groups: int) -> None:
+    """All twelve maps as one group kept a U-Net from finding anything for hundreds of steps."""
+    norms = [layer for layer in convolutions(2, 3, width) if isinstance(layer, nn.GroupNorm)]
+    assert [norm.num_groups for norm in norms] == [groups, groups]

@@ -3,6 +3,7 @@
 So several encoders can share one decoder: a map of each level is all that passes between them.
 """
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -16,7 +17,8 @@ Maps = list[Float[Tensor, "b _ ..."]]
 """A map of each level, the finest first; each side is half that of the level before."""
 
 GROUPS = 8
-"""Groups of maps that are normalised together: nothing depends on the batch."""
+"""Groups of maps that are normalised together, at most: nothing depends on the batch. All maps as one
+group learn badly, so widths should be multiples of 4 or 8."""
 
 
 def widths_of(width: int, levels: int, most: int = 256) -> list[int]:
@@ -33,10 +35,9 @@ def convolutions(dims: int, inputs: int, outputs: int) -> nn.Sequential:
     conv = convolution(dims)
     layers: list[nn.Module] = []
     for own in (inputs, outputs):
-        groups = GROUPS if outputs % GROUPS == 0 else 1
         layers += [
             conv(own, outputs, 3, padding=1, bias=False),
-            nn.GroupNorm(groups, outputs),
+            nn.GroupNorm(math.gcd(GROUPS, outputs), outputs),
             nn.ReLU(),
         ]
     return nn.Sequential(*layers)

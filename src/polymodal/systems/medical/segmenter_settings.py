@@ -40,7 +40,7 @@ class Settings:
     unet: UNetKind = "ours"
     """Blocks of the U-Net: ours, or MONAI's (pip install 'polymodal[medical]')."""
     width: Positive[int] = 32
-    """Feature maps of the finest level; twice as many at each level, up to 256."""
+    """Feature maps of the finest level, best a multiple of 4; twice as many at each level, up to 256."""
     levels: TwoOrMore[int] = 5
     """Levels of the U-Net; the grid is halved between them."""
     patch: OneOrMore[int | None] = None
