@@ -1,0 +1,172 @@
+"""Compose pictures from layouts: objects by class and box, with a trained generator."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from tyro.conf import Positional, arg
+
+from polymodal.base.errors import PolymodalError
+from polymodal.cli import Device, parse_options
+
+if TYPE_CHECKING:
+    from polymodal.data.layout_record import Layout
+    from polymodal.data.records import Images
+    from polymodal.views.picture_sheet import Row
+
+HELP = """\
+Compose pictures from a layout: objects by class and box, by a model of `polymodal train ocgan`.
+
+  polymodal compose RUN layout.json --count 8 --out sheet.png
+  polymodal compose RUN layout.json --move 0:0.3,0 --out strip.png
+  polymodal compose RUN --layouts 4 --count 6
+
+A layout is a file that you can write by hand; boxes are x0, y0, x1, y1 in sides of the picture, or in pixels with "size": [width, height].
+
+  {"objects": [{"label": "red metal cube", "box": [0.1, 0.5, 0.4, 0.8]},
+               {"label": "blue rubber sphere", "box": [0.6, 0.4, 0.9, 0.7]}]}
+
+Without a file, layouts of the run's own test images are composed. `polymodal layout show DATA` shows the layouts and classes of any data.
+"""  # noqa: E501 (tyro breaks the lines)
+
+Way = tuple[int, tuple[float, float]]
+"""An object, and how far it goes across and down."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compose:
+    """A layout, and how many pictures of it."""
+
+    run: Annotated[str, Positional, arg(metavar="RUN")]
+    """Run directory, or name of a shipped model."""
+    about: Annotated[tuple[Path, ...], Positional, arg(metavar="[LAYOUT.json ...]")]
+    """Files of layouts; without them, layouts of the run's own data."""
+    count: int = 8
+    """Number of pictures per layout, each from other noise."""
+    move: str | None = None
+    """OBJECT:ACROSS,DOWN: one object of the layout, counted from 0, goes so far in sides of the picture, step by step in --count pictures of the same noise."""  # noqa: E501 (tyro breaks the lines)
+    layouts: int = 4
+    """Without a file: number of layouts."""
+    split: str = "test"
+    """Without a file: the split."""
+    truncation: float = 1.0
+    """Scale of the noise: below 1, pictures are more alike and fewer of them fail."""
+    seed: int = 0
+    """Random seed; the same seed and count give the same pictures."""
+    size: int | None = None
+    """Side of a picture in pixels, to which it is resized; by default the model's own. On a sheet all are shown alike."""  # noqa: E501 (tyro breaks the lines)
+    out: str = "sheet.png"
+    """PNG file for one sheet, or a folder, as pictures/, for single pictures."""
+    device: Device = "cpu"
+
+    def __post_init__(self) -> None:
+        if self.count < 1 or self.layouts < 1:
+            raise PolymodalError("--count and --layouts must be 1 or more.")
+        if not 0 < self.truncation <= 1:
+            raise PolymodalError(f"--truncation is above 0 and at most 1, not {self.truncation:g}.")
+        if not 0 <= self.seed < 2**63:
+            raise PolymodalError(f"--seed must be 0 or more and below 2^63, not {self.seed}.")
+        if self.move is not None and len(self.about) != 1:
+            raise PolymodalError("--move is for one layout: give its file.")
+        if self.size is not None and not 8 <= self.size <= 4096:
+            raise PolymodalError(f"--size is from 8 to 4096 pixels, not {self.size}.")
+
+
+def main(arguments: list[str]) -> None:
+    options = parse_options(Compose, "compose", arguments, HELP)
+    from polymodal.base.progress import say
+    from polymodal.cli.generate import check_out, is_folder, write_each, write_sheet
+    from polymodal.data.layout_files import read_layout
+
+    way = read_move(options.move) if options.move else None
+    asked = {path.name: read_layout(path) for path in options.about}
+    check_out(options.out, options.count * (len(asked) or options.layouts))
+    from polymodal.runs.loading import load_for
+
+    system = load_for("compose", options.run, options.device)
+    if not asked:
+        from polymodal.runs.run_layouts import run_layouts
+
+        asked = run_layouts(system, Path(options.run), options.split, options.layouts)
+    how = f"seed {options.seed}, truncation {options.truncation:g}"
+    if is_folder(options.out):
+        rows = [made(system, name, layout, way, options) for name, layout in asked.items()]
+        write_each(Path(options.out), rows)
+        say(f"Pictures 0001.png … and their captions.csv are in {options.out}: {how}.")
+    else:
+        rows = [
+            row
+            for name, layout in asked.items()
+            for row in lined_up(layout, made(system, name, layout, way, options), way, options)
+        ]
+        write_sheet(Path(options.out), rows, f"{Path(options.run).resolve().name} · {how}")
+        say(f"Wrote {options.out}: {how}.")
+    say(
+        f"Next: --seed {options.seed + 1} for others, --move 0:0.2,0 to see an object go elsewhere."
+    )
+
+
+def read_move(text: str) -> Way:
+    """An object and its way, from text.
+
+    >>> read_move("1:0.25,-0.1")
+    (1, (0.25, -0.1))
+    """
+    place, _, way = text.partition(":")
+    try:
+        across, down = map(float, way.split(","))
+        return int(place), (across, down)
+    except ValueError:
+        raise PolymodalError(
+            "--move takes OBJECT:ACROSS,DOWN, an object counted from 0 and its way in sides of the "
+            f"picture, such as 0:0.3,0, not {text!r}."
+        ) from None
+
+
+def made(system: Any, name: str, layout: "Layout", way: Way | None, options: Compose) -> "Row":
+    """The pictures of a layout, or of each step of a way, of the same noise."""
+    import numpy as np
+
+    from polymodal.data.layout_moves import moved
+    from polymodal.views.picture_sheet import Row
+
+    how: dict[str, Any] = {"seed": options.seed, "truncation": options.truncation}
+    if way:
+        steps = moved(layout, *way, options.count)
+        pictures = np.concatenate([system.compose(step, 1, **how) for step in steps])
+    else:
+        pictures = system.compose(layout, options.count, **how)
+    listed = " · ".join(f"{place} {label}" for place, label in enumerate(layout.labels))
+    return Row(images=resized(pictures, options.size), title=f"{name}: {listed}")
+
+
+def lined_up(layout: "Layout", pictures: "Row", way: Way | None, options: Compose) -> "list[Row]":
+    """Pictures beside their layout, or below the layout of each step."""
+    import numpy as np
+
+    from polymodal.data.layout_moves import moved
+    from polymodal.views.layout_picture import layout_picture
+    from polymodal.views.picture_sheet import Row
+
+    side = pictures.images.shape[1]
+    if way:
+        steps = [layout_picture(step, side) for step in moved(layout, *way, options.count)]
+        return [Row(images=np.stack(steps), title=pictures.title), Row(images=pictures.images)]
+    drawn = layout_picture(layout, side)[None]
+    return [Row(images=np.concatenate([drawn, pictures.images]), title=pictures.title)]
+
+
+def resized(pictures: "Images", size: int | None) -> "Images":
+    """Pictures of this side, or as they are."""
+    import numpy as np
+    from PIL import Image
+
+    if size is None:
+        return pictures
+    sides = (size, size)
+    return np.stack(
+        [
+            np.asarray(Image.fromarray(picture).resize(sides, Image.Resampling.BICUBIC))
+            for picture in pictures
+        ]
+    )
