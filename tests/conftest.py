@@ -13,7 +13,8 @@ import forks
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 CHECKED = (
-    "maths.contrastive", "maths.information", "maths.likelihoods", "maths.ranking",
+    "maths.contrastive", "maths.information", "maths.layout_relations", "maths.likelihoods",
+    "maths.ranking",
     "maths.similarity", "metrics", "nn", "systems", "diagnosis",
     "data.pairs", "data.fixed_words", "data.image_texts", "data.located_texts", "data.classes",
     "data.class_folder", "data.class_split", "data.caption_tokens",
