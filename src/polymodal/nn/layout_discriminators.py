@@ -5,6 +5,7 @@ spectral norm alone; crops by residual blocks after LostGAN's.
 """
 
 import itertools
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float
@@ -113,3 +114,47 @@ def object_crops(
     """Every object of every picture, brought to one size; those that are not there are left out."""
     crops = roi_align(pictures, layouts.boxes.to(pictures.dtype), side)
     return crops[layouts.there]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the discriminators make of pictures; nothing of those that there are not."""
+
+    patches: list[Float[Tensor, "b 1 _ _"]]
+    objects: Float[Tensor, " n"] | None
+    classes: Float[Tensor, "n k"] | None
+
+
+class LayoutDiscriminators(nn.Module):
+    """All of them together.
+
+    Args:
+        patches: those of patches, if there are any.
+        objects: that of objects, if there is one.
+        augment: what is done to all that they see.
+    """
+
+    def __init__(
+        self,
+        patches: PatchDiscriminators | None,
+        objects: ObjectDiscriminator | None,
+        augment: nn.Module | None = None,
+    ) -> None:
+        super().__init__()
+        self.patches, self.objects = patches, objects
+        self.augment = augment or nn.Identity()
+
+    def forward(
+        self,
+        pictures: Float[Tensor, "b 3 h w"],
+        beside: Float[Tensor, "b c h w"],
+        layouts: Layouts,
+    ) -> Verdict:
+        """What they make of pictures beside the maps of their layouts."""
+        patches: list[Tensor] = []
+        real = classes = None
+        if self.patches is not None:
+            patches = self.patches(self.augment(torch.cat([pictures, beside], 1)))
+        if self.objects is not None:
+            real, classes = self.objects(self.augment(object_crops(pictures, layouts)))
+        return Verdict(patches, real, classes)

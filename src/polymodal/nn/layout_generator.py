@@ -89,8 +89,8 @@ class GeneratorBlock(nn.Module):
     def __init__(self, wide: int, narrow: int, norm: Norm) -> None:
         super().__init__()
         self.before, self.between = norm(wide), norm(narrow)
-        self.double = spectral_norm(nn.Conv2d(wide, narrow, 3, padding=1))
-        self.refine = spectral_norm(nn.Conv2d(narrow, narrow, 3, padding=1))
+        self.first = spectral_norm(nn.Conv2d(wide, narrow, 3, padding=1))
+        self.second = spectral_norm(nn.Conv2d(narrow, narrow, 3, padding=1))
         self.shortcut: nn.Module = nn.Identity()
         if wide != narrow:
             self.shortcut = spectral_norm(nn.Conv2d(wide, narrow, 1))
@@ -98,8 +98,8 @@ class GeneratorBlock(nn.Module):
     def forward(
         self, maps: Float[Tensor, "b c h w"], condition: Condition
     ) -> Float[Tensor, "b k h2 w2"]:
-        made = self.double(doubled(self.before(maps, condition).relu()))
-        made = self.refine(self.between(made, condition).relu())
+        made = self.first(doubled(self.before(maps, condition).relu()))
+        made = self.second(self.between(made, condition).relu())
         return made + doubled(self.shortcut(maps))
 
 

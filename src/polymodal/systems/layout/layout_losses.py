@@ -20,7 +20,7 @@ def mean_of_all(values: Shaped[Tensor, "*n"]) -> Float[Tensor, ""]:
 def hinge_of_judge(real: Float[Tensor, "*n"], drawn: Float[Tensor, "*k"]) -> Float[Tensor, ""]:
     """−E[min(0, −1 + D(x))] − E[min(0, −1 − D(G))] of one discriminator (003, eq. 6.3.8); 0 when it tells
     all apart, 2 when nothing."""
-    return mean_of_all((1 - real).relu()) + mean_of_all((1 + drawn).relu())
+    return mean_of_all((1 - real.float()).relu()) + mean_of_all((1 + drawn.float()).relu())
 
 
 def hinge_of_drawer(drawn: Float[Tensor, "*n"]) -> Float[Tensor, ""]:
