@@ -13,10 +13,12 @@ import forks
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 CHECKED = (
-    "maths.contrastive", "maths.information", "maths.likelihoods", "maths.ranking",
+    "maths.contrastive", "maths.information", "maths.layout_relations", "maths.likelihoods",
+    "maths.ranking",
     "maths.similarity", "metrics", "nn", "systems", "diagnosis",
     "data.pairs", "data.fixed_words", "data.image_texts", "data.located_texts", "data.classes",
     "data.class_folder", "data.class_split", "data.caption_tokens",
+    "data.layouts", "data.layout_examples", "data.layout_objects",
     "data.slice_folder", "data.volume_folder", "data.volume_slices", "data.chest_films",
     "views.modality_sheet",
     "data.formats.volumes", "data.formats.metaimage", "data.formats.mask_labels",

@@ -42,6 +42,7 @@ GIVEN_BY: Mapping[str, str] = {
     "image": "a world such as scenes, or folder:PATH",
     "captions": "a world such as scenes, folder:PATH with a captions.csv, or text:PATH",
     "regions": "a world such as scenes, flickr30k:PATH,images=PATH or coco:PATH",
+    "layout": "a world such as scenes, coco:PATH or vg:PATH,images=PATH; parts, as of birds, do as well",
     "label": "birds, which is drawn, or for instance cub:PATH,splits=PATH",
     "parts": "birds, which is drawn, or for instance cub:PATH,splits=PATH",
     "text": "xrays, which is drawn, or open-i:PATH",

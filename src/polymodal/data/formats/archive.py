@@ -194,11 +194,11 @@ def read_text(source: Source, name: str) -> str:
         ) from error
 
 
-def read_json(source: Source, name: str, *lists: str) -> dict[str, Any]:
-    """Read a JSON file that is one object with the named lists in it."""
+def read_parsed(source: Source, name: str) -> Any:
+    """Read a JSON file, whatever is in it."""
     where = source.path / name
     try:
-        value = json.loads(read_text(source, name))
+        return json.loads(read_text(source, name))
     except json.JSONDecodeError as error:
         raise PolymodalError(
             f"{where}:{error.lineno}: broken JSON at column {error.colno} ({error.msg}). "
@@ -206,6 +206,11 @@ def read_json(source: Source, name: str, *lists: str) -> dict[str, Any]:
         ) from error
     except (ValueError, RecursionError) as error:
         raise PolymodalError(f"{where}: broken JSON ({error}). Write the file again.") from error
+
+
+def read_json(source: Source, name: str, *lists: str) -> dict[str, Any]:
+    """Read a JSON file that is one object with the named lists in it."""
+    where, value = source.path / name, read_parsed(source, name)
     for key in lists:
         if not isinstance(value, dict) or not isinstance(value.get(key), list):
             shown = ", ".join(map(str, value)) if isinstance(value, dict) else type(value).__name__

@@ -92,7 +92,12 @@ class Split(Dataset):
         return self._scene(index).regions
 
     def _layout(self, index: int) -> tuple[Region, ...]:
-        return tuple(Region(region.label, region.box) for region in self._regions(index))
+        """Boxes whose labels say what must be seen in them; how large it is, the box itself says."""
+        words = self.source.layout(index).words()
+        return tuple(
+            Region(" ".join(own[1:]), region.box)
+            for own, region in zip(words, self._regions(index), strict=True)
+        )
 
     def _relations(self, index: int) -> dict[str, tuple[tuple[int, int], ...]]:
         return self.source.layout(index).relations()
