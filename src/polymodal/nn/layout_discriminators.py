@@ -124,6 +124,16 @@ class Verdict:
     objects: Float[Tensor, " n"] | None
     classes: Float[Tensor, "n k"] | None
 
+    def halves(self) -> "tuple[Verdict, Verdict]":
+        """Of the first half of the pictures, and of the second, which have as many objects."""
+        patches = [scores.chunk(2) for scores in self.patches]
+        objects = (None, None) if self.objects is None else self.objects.chunk(2)
+        classes = (None, None) if self.classes is None else self.classes.chunk(2)
+        one, other = (
+            Verdict([pair[k] for pair in patches], objects[k], classes[k]) for k in (0, 1)
+        )
+        return one, other
+
 
 class LayoutDiscriminators(nn.Module):
     """All of them together.

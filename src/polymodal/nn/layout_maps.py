@@ -26,6 +26,18 @@ class Layouts:
         """The same on another device."""
         return Layouts(self.boxes.to(device), self.classes.to(device), self.there.to(device))
 
+    def take(self, rows: Int[Tensor, " n"]) -> "Layouts":
+        """Some of them."""
+        return Layouts(self.boxes[rows], self.classes[rows], self.there[rows])
+
+    def joined(self, others: "Layouts") -> "Layouts":
+        """These and, after them, others."""
+        return Layouts(
+            torch.cat([self.boxes, others.boxes]),
+            torch.cat([self.classes, others.classes]),
+            torch.cat([self.there, others.there]),
+        )
+
     def mirrored(self, chosen: Bool[Tensor, " b"]) -> "Layouts":
         """The same with left and right exchanged in some of them."""
         x0, y0, x1, y1 = self.boxes.unbind(-1)

@@ -8,6 +8,7 @@ from jaxtyping import Float, Int, Shaped
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from polymodal.nn.layout_discriminators import Verdict
 from polymodal.training.distributed import gather, world
 
 
@@ -47,3 +48,45 @@ def matching_loss(similarity: Float[Tensor, "b b"], gamma3: float) -> Float[Tens
     own = torch.arange(len(similarity), device=similarity.device)
     logits = gamma3 * similarity.float()
     return cross_entropy(logits, own) + cross_entropy(logits.T, own)
+
+
+def discriminators_loss(
+    real: Verdict, drawn: Verdict, classes: Int[Tensor, " n"], lambda_o: float
+) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+    """L_D (003, eq. 6.3.10), and the mean hinge loss of the discriminators alone.
+
+    The auxiliary classifier learns from real crops: from drawn ones it would learn that a class looks as
+    the generator draws it (Odena et al. give it both).
+    """
+    hinges = [hinge_of_judge(a, b) for a, b in zip(real.patches, drawn.patches, strict=True)]
+    loss = torch.stack(hinges).sum() if hinges else torch.zeros((), device=classes.device)
+    if real.objects is not None and drawn.objects is not None and real.classes is not None:
+        hinges.append(hinge_of_judge(real.objects, drawn.objects))
+        loss = loss + lambda_o * (hinges[-1] + class_loss(real.classes, classes))
+    return loss, torch.stack(hinges).mean().detach()
+
+
+def adversarial_loss(
+    drawn: Verdict, classes: Int[Tensor, " n"], lambda_ac: float
+) -> Float[Tensor, ""]:
+    """L_G^GAN + λ_AC L_G^AC: what the discriminators tell the generator (003, eq. 6.3.7, 6.3.9)."""
+    loss = torch.zeros((), device=classes.device)
+    for scores in drawn.patches:
+        loss = loss + hinge_of_drawer(scores)
+    if drawn.objects is not None and drawn.classes is not None:
+        told = hinge_of_drawer(drawn.objects) + class_loss(drawn.classes, classes)
+        loss = loss + lambda_ac * told
+    return loss
+
+
+def squared_gradient(
+    scores: list[Float[Tensor, "b ..."]], seen: Float[Tensor, "b c h w"]
+) -> Float[Tensor, ""]:
+    """½ E‖∇D(x)‖² of each patch discriminator at real pictures, summed over them: R1 (Mescheder et al.,
+    2018). A discriminator's score is its mean over patches."""
+    parts = []
+    for each in scores:
+        total = each.float().flatten(1).mean(1).sum()
+        (gradient,) = torch.autograd.grad(total, seen, create_graph=True)
+        parts.append(gradient.float().square().flatten(1).sum(1).mean() / 2)
+    return torch.stack(parts).sum()

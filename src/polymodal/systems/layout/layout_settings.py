@@ -33,6 +33,8 @@ def learn_layouts(config: LayoutSettings, train: Dataset) -> dict[str, Any]:
     return {"classes": list(classes), "size": int(size), "most": config.most}
 
 
-def examples_of(config: LayoutSettings, learned: dict[str, Any], dataset: Dataset) -> LayoutExamples:
+def examples_of(
+    config: LayoutSettings, learned: dict[str, Any], dataset: Dataset
+) -> LayoutExamples:
     """The items of a split whose layouts are kept, by the classes of the training split."""
     return LayoutExamples(dataset, learned["classes"], config.rules)
