@@ -3,6 +3,7 @@
 How wide its blocks are and where they double their maps is lost in the text; both are LostGAN's.
 """
 
+import itertools
 from collections.abc import Callable
 
 import torch
@@ -58,8 +59,7 @@ class LayoutGenerator(nn.Module):
         self.first = widths[0]
         self.start = spectral_norm(nn.Linear(noise, self.first * START**2))
         self.blocks = nn.ModuleList(
-            GeneratorBlock(wide, narrow, norm)
-            for wide, narrow in zip(widths[:-1], widths[1:], strict=True)
+            GeneratorBlock(wide, narrow, norm) for wide, narrow in itertools.pairwise(widths)
         )
         self.norm = SharedBatchNorm(width, momentum)
         self.scale = nn.Parameter(torch.ones(width, 1, 1))

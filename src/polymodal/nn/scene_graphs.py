@@ -7,7 +7,6 @@ is the sum of theirs.
 
 from dataclasses import dataclass
 
-import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 

@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from jaxtyping import Float, Int, UInt8
+from jaxtyping import Float, UInt8
 from torch import Tensor
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from polymodal.base.errors import PolymodalError, unknown
+from polymodal.base.progress import say
 from polymodal.base.ranges import check_count
 from polymodal.data.layout_examples import LayoutBatch, LayoutExamples
 from polymodal.data.layout_record import Layout
@@ -27,6 +28,7 @@ from polymodal.systems.layout.layout_networks import discriminators, generator, 
 from polymodal.systems.layout.layout_noise import Noise, random_noise, seeded_noise
 from polymodal.systems.layout.layout_settings import examples_of
 from polymodal.systems.layout.made_pictures import PictureMeasure, picture_symptoms
+from polymodal.systems.layout.similarity_module import SGSM, sgsm_of_run
 from polymodal.training.system import Scores, System
 
 EVERY = 16
@@ -67,6 +69,7 @@ class LayoutGAN(System):
         ).requires_grad_(False)
         self.discriminators = discriminators(config, learned)
         self.features: tuple[FeatureNetwork, ...] = ()
+        self.similarity: tuple[SGSM, ...] = ()
         self.measure = PictureMeasure(config.measured_by)
         self.register_buffer("lambda_sgsm", torch.zeros(()))
 
@@ -79,8 +82,24 @@ class LayoutGAN(System):
             network = network_named(self.config.perceptual, weights and Path(weights))
             self.features = (network,)
 
+    def take(self, part: str, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
+        """Take the scene-graph similarity module of a run of `sgsm`, frozen."""
+        if part != "sgsm":
+            raise unknown("part of this system", part, ["sgsm"])
+        self.similarity = (sgsm_of_run(weights, learned, self.classes),)
+        given = self.config.lambda_sgsm
+        self.lambda_sgsm.fill_(1.0 if given is None else given)
+
     def check(self, splits: Mapping[str, Dataset]) -> None:
         """Refuse a weight of the similarity loss without its module, and layouts of other classes."""
+        if self.config.lambda_sgsm and not self.similarity:
+            raise PolymodalError(
+                f"--lambda-sgsm {self.config.lambda_sgsm:g} weighs the scene-graph similarity loss, whose "
+                "module is missing. Train one with `polymodal train sgsm --data DATA --run RUN` and give it "
+                "as --parts sgsm=RUN; or leave --lambda-sgsm out, to train without that loss."
+            )
+        if not self.similarity:
+            say("There is no scene-graph similarity loss: for that, give --parts sgsm=RUN.")
         for split in splits.values():
             self.examples(split)
 
@@ -165,6 +184,8 @@ class LayoutGAN(System):
                 true = network(as_pixels(real)).maps
             made = network(as_pixels(drawn)).maps
             loss = loss + self.config.lambda_p * perceptual_loss(true, made)
+        for module in self.similarity:
+            loss = loss + self.lambda_sgsm * module.to(drawn.device)(as_pixels(drawn), layouts)
         return loss
 
     # Use

@@ -7,16 +7,19 @@ the defaults are those of the papers that it is after.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from polymodal.base.errors import PolymodalError
-from polymodal.base.ranges import Positive, ShareBelowOne, Weight, check_ranges
+from polymodal.base.ranges import Positive, Range, ShareBelowOne, Weight, check_ranges
 from polymodal.data.records import Dataset
 from polymodal.nn.layout_generator import check_size
 from polymodal.systems.layout.layout_gan import LayoutGAN
 from polymodal.systems.layout.layout_settings import LayoutSettings, learn_layouts
 
 __all__ = ["Config", "build", "learn"]
+
+MaskSide = Annotated[int, Range("must be 8, 16 or 32", lambda n: n in (8, 16, 32))]
+UpToTwo = Annotated[int, Range("must be 0, 1 or 2", lambda n: n in (0, 1, 2))]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,9 +45,9 @@ class Config(LayoutSettings):
     """Dimension of an object's embedding."""
     mask_width: Positive[int] = 64
     """Maps of the mask net; LostGAN has 256."""
-    mask_side: Literal[8, 16, 32] = 16
+    mask_side: MaskSide = 16
     """Side of an object's mask (LostGAN)."""
-    patch_discriminators: Literal[0, 1, 2] = 2
+    patch_discriminators: UpToTwo = 2
     """How many: the first sees the pictures, the second half their size."""
     patch_width: Positive[int] = 64
     """Maps of the first convolution of a patch discriminator (SPADE)."""
