@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from polymodal.base.errors import PolymodalError
-from polymodal.metrics.diversity import picture_distance, place_spread
+from polymodal.metrics.diversity import feature_distance, picture_distance, place_spread
 
 
 @pytest.mark.parametrize("s", [2, 5, 6])
@@ -71,3 +71,27 @@ def test_one_sample_has_no_diversity(shape):
         picture_distance(torch.rand(*shape, 3, 4, 4))
     with pytest.raises(PolymodalError, match="places needs two samples"):
         place_spread(torch.rand(*shape, 2, 2))
+
+
+def test_features_are_told_apart_as_a_loop_does():
+    layers = [torch.randn(2, 4, 5, 3, 3), torch.randn(2, 4, 7, 2, 2)]
+    expected = []
+    for n in range(2):
+        own = []
+        for maps in layers:
+            unit = maps[n] / maps[n].norm(dim=1, keepdim=True)
+            pairs = [(a - b).square().sum(0).mean().item() for a, b in combinations(unit, 2)]
+            own.append(sum(pairs) / 6)
+        expected.append(sum(own) / 2)
+    assert feature_distance(layers).tolist() == pytest.approx(expected, rel=1e-5)
+
+
+def test_features_of_any_length_count_alike_and_none_at_all_are_no_trouble():
+    maps = torch.rand(1, 3, 4, 2, 2)
+    torch.testing.assert_close(feature_distance([maps]), feature_distance([7 * maps]))
+    assert feature_distance([torch.zeros(1, 3, 4, 2, 2)]).item() == 0
+    assert feature_distance([maps[:, :1].expand(-1, 5, -1, -1, -1)]).item() < 1e-6
+    with pytest.raises(PolymodalError, match="features needs two samples or more"):
+        feature_distance([maps[:, :1]])
+    with pytest.raises(PolymodalError, match="maps of one layer or more; found none"):
+        feature_distance([])

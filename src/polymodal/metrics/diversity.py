@@ -3,9 +3,12 @@
 Each function takes s samples for each of n texts and gives one figure a text.
 """
 
+from collections.abc import Sequence
+
 import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from polymodal.base.errors import PolymodalError
 
@@ -42,6 +45,32 @@ def place_spread(places: Float[Tensor, "n s o 2"]) -> Float[Tensor, " n"]:
     """
     several(places, "A spread of places")
     return places.float().var(1).sum(-1).mean(-1).sqrt()
+
+
+def feature_distance(layers: Sequence[Float[Tensor, "n s _ *_"]]) -> Float[Tensor, " n"]:
+    """How differently a network sees two samples: LPIPS (Zhang et al., 2018) without its learned weights.
+
+    The squared distance of unit-normalised features, its mean over places, pairs of samples and layers:
+    0 for samples that look alike, 2 for features that are orthogonal. Σ_{i<j} ‖xᵢ − xⱼ‖² =
+    s Σ ‖xᵢ‖² − ‖Σ xᵢ‖², so that no pair is ever formed.
+
+    Args:
+        layers: maps n s c h w of a feature network, of several of its layers.
+
+    >>> feature_distance([torch.eye(2).reshape(1, 2, 2, 1, 1)])
+    tensor([2.])
+    """
+    if not layers:
+        raise PolymodalError(
+            "A distance of features needs the maps of one layer or more; found none."
+        )
+    own = []
+    for maps in layers:
+        s = several(maps, "A distance of features")
+        unit = normalize(maps.float(), dim=2, eps=1e-10)
+        summed = s * unit.square().sum((1, 2)) - unit.sum(1).square().sum(1)
+        own.append(summed.flatten(1).mean(1) / (s * (s - 1) / 2))
+    return torch.stack(own).mean(0).clamp(min=0)
 
 
 def several(samples: Shaped[Tensor, "n s ..."], what: str) -> int:

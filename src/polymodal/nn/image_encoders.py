@@ -39,15 +39,18 @@ class ConvNet(nn.Module):
         self.head = nn.Sequential(nn.Linear(17 * widths[-1], dim), nn.ReLU())
         self.dim = dim
 
-    def feature_map(self, images: UInt8[Tensor, "b 3 h w"]) -> Float[Tensor, "b c k l"]:
-        """The last map, before it is pooled."""
+    def feature_map(self, images: Shaped[Tensor, "b 3 h w"]) -> Float[Tensor, "b c k l"]:
+        """The last map, before it is pooled; of bytes or, where gradients are wanted, floats to 255."""
         x = images.to(self.stem.weight.dtype)
         x = (x - x.mean((1, 2, 3), keepdim=True)) / 32
         maps: Tensor = self.stages(self.stem(x))
         return maps
 
     def forward(self, images: UInt8[Tensor, "b 3 h w"]) -> Float[Tensor, "b d"]:
-        maps = self.feature_map(images)
+        return self.pooled(self.feature_map(images))
+
+    def pooled(self, maps: Float[Tensor, "b c k l"]) -> Float[Tensor, "b d"]:
+        """One vector of the last map."""
         where = nn.functional.adaptive_avg_pool2d(maps, 4).flatten(1)
         features: Tensor = self.head(torch.cat([maps.amax((2, 3)), where], 1))
         return features

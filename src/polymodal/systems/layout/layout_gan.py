@@ -1,0 +1,301 @@
+"""A generator of pictures from layouts against its discriminators: training, scores, use."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from jaxtyping import Float, UInt8
+from torch import Tensor
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+
+from polymodal.base.errors import PolymodalError, unknown
+from polymodal.base.progress import say
+from polymodal.base.ranges import check_count
+from polymodal.data.layout_examples import LayoutBatch, LayoutExamples
+from polymodal.data.layout_record import Layout
+from polymodal.data.layouts import rows_of
+from polymodal.data.records import Dataset
+from polymodal.nn.feature_networks import FeatureNetwork, network_named
+from polymodal.nn.layout_maps import Layouts
+from polymodal.systems.layout.layout_losses import (
+    adversarial_loss,
+    discriminators_loss,
+    perceptual_loss,
+    squared_gradient,
+)
+from polymodal.systems.layout.layout_networks import discriminators, generator, maps_beside
+from polymodal.systems.layout.layout_noise import Noise, random_noise, seeded_noise
+from polymodal.systems.layout.layout_settings import examples_of
+from polymodal.systems.layout.made_pictures import PictureMeasure, picture_symptoms
+from polymodal.systems.layout.similarity_module import SGSM, sgsm_of_run
+from polymodal.training.system import Scores, System
+
+EVERY = 16
+"""Steps from one R1 penalty to the next, whose weight is as many times larger (StyleGAN2)."""
+
+BLOCK = 32
+"""Pictures that are drawn at once when they are shown."""
+
+WON = 0.02
+"""The mean hinge loss of discriminators that have won; 2 is that of such as tell nothing apart."""
+
+VALIDATED = 256
+"""Layouts of a validation."""
+
+
+class LayoutGAN(System):
+    """Generator, its average, and discriminators.
+
+    What is frozen, the feature networks and the scene-graph similarity module, is kept in tuples and so
+    is no part of the weights: nothing but training and scoring needs it.
+    """
+
+    monitor, better = "fid", "lower"
+    automatic_optimization = False
+    strategy = "ddp_find_unused_parameters_true"  # each optimiser moves a part of the parameters
+    can = frozenset({"compose"})
+
+    lambda_sgsm: Tensor
+
+    def __init__(self, config: Any, learned: dict[str, Any]) -> None:
+        super().__init__()
+        self.config, self.learned = config, learned
+        self.classes: tuple[str, ...] = tuple(learned["classes"])
+        self.size: int = learned["size"]
+        self.generator = generator(config, learned)
+        self.average = AveragedModel(
+            self.generator, multi_avg_fn=get_ema_multi_avg_fn(config.ema)
+        ).requires_grad_(False)
+        self.discriminators = discriminators(config, learned)
+        self.features: tuple[FeatureNetwork, ...] = ()
+        self.similarity: tuple[SGSM, ...] = ()
+        self.measure = PictureMeasure(config.measured_by)
+        self.register_buffer("lambda_sgsm", torch.zeros(()))
+
+    # Before training
+
+    def start(self, train: Dataset) -> None:
+        """Open the network of the perceptual loss, if there is such a loss."""
+        if self.config.lambda_p:
+            weights = self.config.perceptual_weights
+            network = network_named(self.config.perceptual, weights and Path(weights))
+            self.features = (network,)
+
+    def take(self, part: str, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
+        """Take the scene-graph similarity module of a run of `sgsm`, frozen."""
+        if part != "sgsm":
+            raise unknown("part of this system", part, ["sgsm"])
+        self.similarity = (sgsm_of_run(weights, learned, self.classes),)
+        given = self.config.lambda_sgsm
+        self.lambda_sgsm.fill_(1.0 if given is None else given)
+
+    def check(self, splits: Mapping[str, Dataset]) -> None:
+        """Refuse a weight of the similarity loss without its module, and layouts of other classes."""
+        if self.config.lambda_sgsm and not self.similarity:
+            raise PolymodalError(
+                f"--lambda-sgsm {self.config.lambda_sgsm:g} weighs the scene-graph similarity loss, whose "
+                "module is missing. Train one with `polymodal train sgsm --data DATA --run RUN` and give it "
+                "as --parts sgsm=RUN; or leave --lambda-sgsm out, to train without that loss."
+            )
+        if not self.similarity:
+            say("There is no scene-graph similarity loss: for that, give --parts sgsm=RUN.")
+        for split in splits.values():
+            self.examples(split)
+
+    def examples(self, dataset: Dataset) -> LayoutExamples:
+        return examples_of(self.config, self.learned, dataset)
+
+    def configure_optimizers(self) -> Any:
+        return [
+            torch.optim.Adam(
+                part.parameters(),
+                self.config.lr,
+                betas=(0.5, 0.999),
+                fused=self.device.type == "cuda",
+            )
+            for part in (self.discriminators, self.generator)
+        ]
+
+    # Training
+
+    def training_step(self, batch: LayoutBatch, batch_idx: int) -> dict[str, Tensor]:
+        """A step of the discriminators, then one of the generator, of the same drawn pictures.
+
+        "shown" is the mean hinge loss of the discriminators: 0 when they tell all apart.
+        """
+        of_discriminators, of_generator = self.optimizers()
+        real, layouts = self.seen(batch)
+        beside = maps_beside(self.config, layouts, len(self.classes), self.size)
+        drawn = self.drawn(self.generator, layouts, self.fresh_noise(layouts))
+        with self.toggled_optimizer(of_discriminators):
+            loss, shown = self.discriminators_loss(real, drawn.detach(), beside, layouts)
+            self.descend(of_discriminators, loss)
+        with self.toggled_optimizer(of_generator):
+            self.descend(of_generator, self.generator_loss(real, drawn, beside, layouts))
+        self.average.update_parameters(self.generator)
+        return {"shown": shown}
+
+    def seen(self, batch: LayoutBatch) -> tuple[Float[Tensor, "b 3 h w"], Layouts]:
+        """Real pictures from −1 to 1 and their layouts; half of them mirrored, if that is asked for."""
+        layouts = Layouts(batch.boxes, batch.classes, batch.there)
+        real = batch.image.float() / 127.5 - 1
+        if self.config.flips:
+            chosen = torch.rand(len(real), device=real.device) < 0.5
+            real = torch.where(chosen[:, None, None, None], real.flip(-1), real)
+            layouts = layouts.mirrored(chosen)
+        return real, layouts
+
+    def discriminators_loss(
+        self,
+        real: Float[Tensor, "b 3 h w"],
+        drawn: Float[Tensor, "b 3 h w"],
+        beside: Float[Tensor, "b c h w"],
+        layouts: Layouts,
+    ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
+        """Their loss, and the mean of their hinge losses. Real and drawn pictures are seen at once."""
+        verdict = self.discriminators(
+            torch.cat([real, drawn]), beside.repeat(2, 1, 1, 1), layouts.joined(layouts)
+        )
+        of_real, of_drawn = verdict.halves()
+        classes = layouts.classes[layouts.there]
+        loss, shown = discriminators_loss(of_real, of_drawn, classes, self.config.lambda_o)
+        if self.config.r1 and self.global_step % EVERY == 0:
+            seen = real.clone().requires_grad_()
+            with torch.autocast(seen.device.type, enabled=False):
+                told = self.discriminators(seen, beside, layouts)
+                loss = loss + EVERY * self.config.r1 * squared_gradient(told.patches, seen)
+        return loss, shown
+
+    def generator_loss(
+        self,
+        real: Float[Tensor, "b 3 h w"],
+        drawn: Float[Tensor, "b 3 h w"],
+        beside: Float[Tensor, "b c h w"],
+        layouts: Layouts,
+    ) -> Float[Tensor, ""]:
+        """L_G (003, eq. 6.3.9)."""
+        verdict = self.discriminators(drawn, beside, layouts)
+        classes = layouts.classes[layouts.there]
+        loss = adversarial_loss(verdict, classes, self.config.lambda_ac)
+        for network in self.features:
+            network.to(drawn.device)
+            with torch.no_grad():
+                true = network(as_pixels(real)).maps
+            made = network(as_pixels(drawn)).maps
+            loss = loss + self.config.lambda_p * perceptual_loss(true, made)
+        for module in self.similarity:
+            loss = loss + self.lambda_sgsm * module.to(drawn.device)(as_pixels(drawn), layouts)
+        return loss
+
+    # Use
+
+    def fresh_noise(self, layouts: Layouts) -> Noise:
+        """Noise for a training step."""
+        b, o = layouts.there.shape
+        return random_noise(b, o, widths=self.noise_widths, device=layouts.boxes.device)
+
+    @property
+    def noise_widths(self) -> tuple[int, int]:
+        """How much noise a picture has, and an object."""
+        return self.config.noise, self.config.object_noise
+
+    @torch.no_grad()
+    def compose(
+        self,
+        layout: Layout | Sequence[Layout],
+        count: int = 1,
+        seed: int = 0,
+        truncation: float = 1.0,
+    ) -> UInt8[Tensor, "n h w 3"]:
+        """Pictures of a layout, or of several one after another, on the CPU.
+
+        Args:
+            layout: what is to be where.
+            count: pictures of each layout.
+            seed: picture k of every layout has the noise of this seed and k, so that layouts that differ
+                a little give pictures that do.
+            truncation: how much of its deviation the noise keeps: 1 as in training; less for likelier
+                pictures that differ less, down to one picture at 0.
+        """
+        check_count("count", count, "how many pictures there are of a layout")
+        if not 0 <= truncation < float("inf"):
+            raise PolymodalError(
+                f"truncation is a share of the noise's deviation, 0 or more, not {truncation}."
+            )
+        self.eval()
+        layouts = [layout] if isinstance(layout, Layout) else list(layout)
+        rows = rows_of(layouts, self.classes)
+        most = rows.there.shape[1]
+        noise = seeded_noise(count, most, seed=seed, widths=self.noise_widths).scaled(truncation)
+        arrays = (torch.from_numpy(rows.boxes), torch.from_numpy(rows.classes))
+        whole = Layouts(*arrays, torch.from_numpy(rows.there))
+        which = torch.arange(len(layouts)).repeat_interleave(count)
+        number = torch.arange(count).repeat(len(layouts))
+        return self.pictures(whole.take(which), noise.take(number)).cpu()
+
+    def made(self, batch: LayoutBatch, *, first: int, seed: int = 0) -> UInt8[Tensor, "b h w 3"]:
+        """A picture of each layout of a batch, whose pictures are numbered from `first` on."""
+        layouts = Layouts(batch.boxes, batch.classes, batch.there)
+        b, o = batch.there.shape
+        noise = seeded_noise(b, o, seed=seed, widths=self.noise_widths, first=first)
+        return self.pictures(layouts, noise)
+
+    @torch.no_grad()
+    def pictures(self, layouts: Layouts, noise: Noise) -> UInt8[Tensor, "b h w 3"]:
+        """Pictures by the averaged generator, as bytes on its device."""
+        made = []
+        for rows in torch.arange(len(layouts)).split(BLOCK):
+            some = layouts.take(rows).to(self.device)
+            made.append(as_bytes(self.drawn(self.average.module, some, noise.take(rows))))
+        return torch.cat(made)
+
+    def drawn(self, by: Any, layouts: Layouts, noise: Noise) -> Float[Tensor, "b 3 h w"]:
+        """Pictures from −1 to 1 of these layouts and this noise."""
+        noise = noise.to(layouts.boxes.device)
+        pictures: Tensor = by(layouts, noise.picture, noise.objects)
+        return pictures
+
+    # Scores
+
+    def validate(self, dataset: Dataset) -> Scores:
+        """The Fréchet distance of pictures of the first validation layouts."""
+        self.eval()
+        return self.measure.quick(self, dataset, VALIDATED)
+
+    def evaluate(self, dataset: Dataset) -> Scores:
+        """All scores of pictures of all layouts."""
+        self.eval()
+        return self.measure.whole(self, dataset)
+
+    def symptom(self, loss: float) -> str | None:
+        if loss > WON:
+            return None
+        return (
+            "The discriminators have won: they tell every drawn picture from a real one (their hinge loss "
+            f"is {loss:.2g}), so the generator learns little. Try --augment, --r1 1, a smaller "
+            "--patch-width and --object-width, or more data."
+        )
+
+    def symptoms(self, scores: Scores) -> list[str]:
+        return picture_symptoms(scores)
+
+    def protocol(self) -> dict[str, Any]:
+        return {
+            "losses": {
+                "perceptual": [self.config.perceptual, self.config.lambda_p],
+                "sgsm": self.lambda_sgsm.item(),
+            },
+            "measured_by": self.measure.network.fingerprint(),
+            "pictures_by": "averaged generator, noise of seed 0, truncation 1",
+        }
+
+
+def as_pixels(pictures: Float[Tensor, "b 3 h w"]) -> Float[Tensor, "b 3 h w"]:
+    """Values from −1 to 1 as 0 to 255."""
+    return (pictures + 1) * 127.5
+
+
+def as_bytes(pictures: Float[Tensor, "b 3 h w"]) -> UInt8[Tensor, "b h w 3"]:
+    """Values from −1 to 1 as bytes."""
+    return as_pixels(pictures).round().clamp(0, 255).to(torch.uint8).permute(0, 2, 3, 1)
