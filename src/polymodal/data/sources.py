@@ -20,9 +20,14 @@ TRAILING = re.compile(r"(?:,(?:splits|images)=(?:[^,]|,(?![a-z_]+=))*|,[a-z_]+=[
 
 LOCATED: Mapping[str, tuple[str, ...]] = {
     "flickr30k": ("images", "split", "size"),
-    "coco": ("images", "captioned", "size"),
+    "coco": ("images", "captioned", "stuff", "squash", "size"),
+    "vg": ("images", "instances", "relationships", "size"),
 }
 """Datasets with boxes, and the options of each."""
+
+
+COUNTS = ("instances", "relationships")
+"""How often names and predicates of Visual Genome must occur, in the options of `vg`."""
 
 
 def parse(spec: str) -> tuple[str, dict[str, str]]:
@@ -132,22 +137,25 @@ def open_located(
     kind: str, path: str, options: Mapping[str, str], skip_bad: bool
 ) -> Mapping[str, Dataset]:
     """A dataset with boxes in its own files."""
-    from polymodal.data.region_folder import open_coco, open_entities
+    from polymodal.data.region_folder import open_coco, open_entities, open_genome
 
     for option in options:
         if option not in LOCATED[kind]:
             raise unknown(f"option of {kind}:", option, LOCATED[kind])
-    size, images = number("size", options.get("size", "256")), options.get("images")
+    images = options.get("images")
+    numbers = {n: number(n, options[n]) for n in ("size", *COUNTS) if n in options}
+    flags = {n: flag(n, options[n]) for n in ("captioned", "stuff", "squash") if n in options}
     if kind == "coco":
-        captioned = flag("captioned", options.get("captioned", "no"))
-        return open_coco(path, images=images, captioned=captioned, size=size, skip_bad=skip_bad)
+        return open_coco(path, images=images, skip_bad=skip_bad, **flags, **numbers)
+    if kind == "vg":
+        return open_genome(path, images=images, skip_bad=skip_bad, **numbers)
     if images is None:
         raise PolymodalError(
             f"flickr30k:{path} lacks its pictures. Add ,images=PATH, their folder or zip; of several, "
             "write + between them."
         )
     split = options.get("split", "entities")
-    return open_entities(path, images=images, split=split, size=size, skip_bad=skip_bad)
+    return open_entities(path, images=images, split=split, skip_bad=skip_bad, **numbers)
 
 
 def open_zeroshot(
