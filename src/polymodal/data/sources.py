@@ -11,23 +11,19 @@ from typing import Any
 
 from polymodal.base.errors import PolymodalError, unknown
 from polymodal.base.progress import say
-from polymodal.data.option_values import flag, number
+from polymodal.data.option_values import flag, number, typed
 from polymodal.data.records import Dataset
 
 TRAILING = re.compile(r"(?:,(?:splits|images)=(?:[^,]|,(?![a-z_]+=))*|,[a-z_]+=[^,/]*)*$")
 """Options at the end of a name; only `splits` and `images`, paths, may have / and a comma in them."""
 
 
-LOCATED: Mapping[str, tuple[str, ...]] = {
-    "flickr30k": ("images", "split", "size"),
-    "coco": ("images", "captioned", "stuff", "squash", "size"),
-    "vg": ("images", "instances", "relationships", "size"),
+LOCATED: Mapping[str, Mapping[str, type]] = {
+    "flickr30k": {"images": str, "split": str, "size": int},
+    "coco": {"images": str, "captioned": bool, "stuff": bool, "squash": bool, "size": int},
+    "vg": {"images": str, "instances": int, "relationships": int, "size": int},
 }
 """Datasets with boxes, and the options of each."""
-
-
-COUNTS = ("instances", "relationships")
-"""How often names and predicates of Visual Genome must occur, in the options of `vg`."""
 
 
 def parse(spec: str) -> tuple[str, dict[str, str]]:
@@ -139,23 +135,17 @@ def open_located(
     """A dataset with boxes in its own files."""
     from polymodal.data.region_folder import open_coco, open_entities, open_genome
 
-    for option in options:
-        if option not in LOCATED[kind]:
-            raise unknown(f"option of {kind}:", option, LOCATED[kind])
-    images = options.get("images")
-    numbers = {n: number(n, options[n]) for n in ("size", *COUNTS) if n in options}
-    flags = {n: flag(n, options[n]) for n in ("captioned", "stuff", "squash") if n in options}
+    given = typed(LOCATED[kind], options, f"{kind}:")
     if kind == "coco":
-        return open_coco(path, images=images, skip_bad=skip_bad, **flags, **numbers)
+        return open_coco(path, skip_bad=skip_bad, **given)
     if kind == "vg":
-        return open_genome(path, images=images, skip_bad=skip_bad, **numbers)
-    if images is None:
+        return open_genome(path, skip_bad=skip_bad, **given)
+    if "images" not in given:
         raise PolymodalError(
             f"flickr30k:{path} lacks its pictures. Add ,images=PATH, their folder or zip; of several, "
             "write + between them."
         )
-    split = options.get("split", "entities")
-    return open_entities(path, images=images, split=split, skip_bad=skip_bad, **numbers)
+    return open_entities(path, skip_bad=skip_bad, **given)
 
 
 def open_zeroshot(
