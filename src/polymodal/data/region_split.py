@@ -4,17 +4,15 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from polymodal.base import files
-from polymodal.data import image_files
 from polymodal.data.columns import Each
 from polymodal.data.folder import FolderSplit, Item
 from polymodal.data.formats.archive import Source
+from polymodal.data.image_files import WHOLE, Framing
 from polymodal.data.records import Region
 
 
 class RegionSplit(FolderSplit):
     """A split of whole pictures in squares, with the boxes of their regions in these."""
-
-    framing = image_files.WHOLE
 
     def __init__(
         self,
@@ -22,9 +20,14 @@ class RegionSplit(FolderSplit):
         items: Sequence[Item],
         size: int,
         regions: Sequence[tuple[Region, ...]],
+        framing: Framing = WHOLE,
     ) -> None:
-        super().__init__(source, items, size, regions=Each.of(regions))
-        self._regions = regions
+        self.framing, self._regions = framing, regions
+        layout = Each(len(items), self._layout)
+        super().__init__(source, items, size, regions=Each.of(regions), layout=layout)
+
+    def _layout(self, index: int) -> tuple[Region, ...]:
+        return tuple(Region(region.label, region.box) for region in self._regions[index])
 
     @cached_property
     def fingerprint(self) -> str:
