@@ -1,7 +1,7 @@
 """A split of pictures whose regions are known, and perhaps phrases that name them."""
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 from polymodal.base import files
 from polymodal.data.columns import Each
@@ -23,11 +23,10 @@ class RegionSplit(FolderSplit):
         framing: Framing = WHOLE,
     ) -> None:
         self.framing, self._regions = framing, regions
-        layout = Each(len(items), self._layout)
+        layout = Each(
+            len(items), partial(bare, regions)
+        )  # not of the split, which must let go of a zip
         super().__init__(source, items, size, regions=Each.of(regions), layout=layout)
-
-    def _layout(self, index: int) -> tuple[Region, ...]:
-        return tuple(Region(region.label, region.box) for region in self._regions[index])
 
     @cached_property
     def fingerprint(self) -> str:
@@ -41,3 +40,8 @@ class RegionSplit(FolderSplit):
             for item, regions in zip(self.items, self._regions, strict=True)
         ]
         return files.fingerprint({"items": items, "size": self.size, "rule": self.framing.rule})
+
+
+def bare(regions: Sequence[tuple[Region, ...]], index: int) -> tuple[Region, ...]:
+    """The regions of one picture by label and box alone."""
+    return tuple(Region(region.label, region.box) for region in regions[index])

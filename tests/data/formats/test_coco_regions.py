@@ -1,6 +1,9 @@
 """COCO's instances with their captions, in files as COCO has them, and every flaw named."""
 
+import gc
 import json
+import shutil
+import weakref
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -209,3 +212,19 @@ def test_the_real_layouts(tmp_path: Path) -> None:
     assert (sum(map(bool, captions)), sum(map(len, captions))) == (80, 254)
     assert val[0].regions[0].label == "tie"
     assert val[0].regions[0].box == pytest.approx((32.14, 41.42, 50.28, 93.28))
+
+
+def test_splits_go_when_they_are_let_go(tmp_path: Path) -> None:
+    """With them the open zip goes, without a wait for the garbage to be collected."""
+    folder = write(tmp_path / "coco")
+    split = open_coco(shutil.make_archive(str(folder), "zip", folder), size=16, progress=False)[
+        "train"
+    ]
+    assert split[0]["layout"]
+    there = weakref.ref(split)
+    gc.disable()
+    try:
+        del split
+        assert there() is None
+    finally:
+        gc.enable()
