@@ -58,7 +58,9 @@ def test_gradients_reach_every_weight_and_the_picture(augment):
     pictures, beside, layouts = seen()
     pictures.requires_grad_()
     told = net(pictures, beside, layouts)
-    (sum(s.sum() for s in told.patches) + told.objects.sum() + told.classes.square().sum()).backward()
+    (
+        sum(s.sum() for s in told.patches) + told.objects.sum() + told.classes.square().sum()
+    ).backward()
     assert pictures.grad.abs().sum() > 0
     idle = [n for n, p in net.named_parameters() if p.grad is None or not p.grad.abs().sum()]
     assert not idle

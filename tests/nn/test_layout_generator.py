@@ -35,9 +35,7 @@ def generator(kind: str = "oc-gan", size: int = 32) -> LayoutGenerator:
             return ObjectNorm(maps, objects=6, momentum=0.1)
         return PixelNorm(maps, condition=told.channels, width=8, momentum=0.1)
 
-    return LayoutGenerator(
-        size=size, width=2, noise=7, conditioning=told, norm=norm, momentum=0.1
-    )
+    return LayoutGenerator(size=size, width=2, noise=7, conditioning=told, norm=norm, momentum=0.1)
 
 
 def drawn(net: LayoutGenerator, layouts, seed: int = 0) -> torch.Tensor:

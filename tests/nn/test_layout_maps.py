@@ -15,7 +15,9 @@ EDGES = torch.tensor(
 """Boxes of which some are cut at the edges, and some are thinner than a pixel."""
 
 LAYOUTS = Layouts(
-    EDGES, torch.tensor([[1, 0, 1], [2, 2, 0]]), torch.tensor([[True, True, False], [True, True, True]])
+    EDGES,
+    torch.tensor([[1, 0, 1], [2, 2, 0]]),
+    torch.tensor([[True, True, False], [True, True, True]]),
 )
 
 

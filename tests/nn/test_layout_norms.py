@@ -79,7 +79,9 @@ def condition() -> Condition:
     embeddings = torch.randn(2, 3, 6, dtype=torch.float64)
     masks = torch.rand(2, 3, 8, 8, dtype=torch.float64)
     told = Objects(embeddings, masks)
-    return Condition(layouts, classes=5, parts=("embeddings", "classes", "boundaries"), objects=told)
+    return Condition(
+        layouts, classes=5, parts=("embeddings", "classes", "boundaries"), objects=told
+    )
 
 
 def test_scale_and_shift_of_a_pixel_are_convolutions_of_the_condition():
