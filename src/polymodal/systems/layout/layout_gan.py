@@ -225,6 +225,8 @@ class LayoutGAN(System):
             )
         self.eval()
         layouts = [layout] if isinstance(layout, Layout) else list(layout)
+        if not layouts:
+            raise PolymodalError("There is no layout to make pictures of. Give one at least.")
         rows = rows_of(layouts, self.classes)
         most = rows.there.shape[1]
         noise = seeded_noise(count, most, seed=seed, widths=self.noise_widths).scaled(truncation)
@@ -283,7 +285,7 @@ class LayoutGAN(System):
     def protocol(self) -> dict[str, Any]:
         return {
             "losses": {
-                "perceptual": [self.config.perceptual, self.config.lambda_p],
+                "perceptual": [Path(self.config.perceptual).name, self.config.lambda_p],
                 "sgsm": self.lambda_sgsm.item(),
             },
             "measured_by": self.measure.network.fingerprint(),
