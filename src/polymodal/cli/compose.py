@@ -18,7 +18,7 @@ HELP = """\
 Compose pictures from a layout: objects by class and box, by a model of `polymodal train ocgan`.
 
   polymodal compose RUN layout.json --count 8 --out sheet.png
-  polymodal compose RUN layout.json --move 0:0.3,0 --out strip.png
+  polymodal compose RUN layout.json --move 1:0.3,0 --out strip.png
   polymodal compose RUN --layouts 4 --count 6
 
 A layout is a file that you can write by hand; boxes are x0, y0, x1, y1 in sides of the picture, or in pixels with "size": [width, height].
@@ -44,7 +44,7 @@ class Compose:
     count: int = 8
     """Number of pictures per layout, each from other noise."""
     move: str | None = None
-    """OBJECT:ACROSS,DOWN: one object of the layout, counted from 0, goes so far in sides of the picture, step by step in --count pictures of the same noise."""  # noqa: E501 (tyro breaks the lines)
+    """OBJECT:ACROSS,DOWN: one object of the layout, counted from 1, goes so far in sides of the picture, step by step in --count pictures of the same noise."""  # noqa: E501 (tyro breaks the lines)
     layouts: int = 4
     """Without a file: number of layouts."""
     split: str = "test"
@@ -102,24 +102,24 @@ def main(arguments: list[str]) -> None:
         write_sheet(Path(options.out), rows, f"{Path(options.run).resolve().name} · {how}")
         say(f"Wrote {options.out}: {how}.")
     say(
-        f"Next: --seed {options.seed + 1} for others, --move 0:0.2,0 to see an object go elsewhere."
+        f"Next: --seed {options.seed + 1} for others, --move 1:0.2,0 to see an object go elsewhere."
     )
 
 
 def read_move(text: str) -> Way:
-    """An object and its way, from text.
+    """The place of an object and its way, from text that counts from 1.
 
     >>> read_move("1:0.25,-0.1")
-    (1, (0.25, -0.1))
+    (0, (0.25, -0.1))
     """
     place, _, way = text.partition(":")
     try:
         across, down = map(float, way.split(","))
-        return int(place), (across, down)
+        return int(place) - 1, (across, down)
     except ValueError:
         raise PolymodalError(
-            "--move takes OBJECT:ACROSS,DOWN, an object counted from 0 and its way in sides of the "
-            f"picture, such as 0:0.3,0, not {text!r}."
+            "--move takes OBJECT:ACROSS,DOWN, an object counted from 1 and its way in sides of the "
+            f"picture, such as 1:0.3,0, not {text!r}."
         ) from None
 
 
@@ -133,10 +133,10 @@ def made(system: Any, name: str, layout: "Layout", way: Way | None, options: Com
     how: dict[str, Any] = {"seed": options.seed, "truncation": options.truncation}
     if way:
         steps = moved(layout, *way, options.count)
-        pictures = np.concatenate([system.compose(step, 1, **how) for step in steps])
+        pictures = np.asarray(system.compose(steps, **how))
     else:
-        pictures = system.compose(layout, options.count, **how)
-    listed = " · ".join(f"{place} {label}" for place, label in enumerate(layout.labels))
+        pictures = np.asarray(system.compose(layout, options.count, **how))
+    listed = " · ".join(f"{n} {label}" for n, label in enumerate(layout.labels, 1))
     return Row(images=resized(pictures, options.size), title=f"{name}: {listed}")
 
 
@@ -145,15 +145,15 @@ def lined_up(layout: "Layout", pictures: "Row", way: Way | None, options: Compos
     import numpy as np
 
     from polymodal.data.layout_moves import moved
-    from polymodal.views.layout_picture import layout_picture
-    from polymodal.views.picture_sheet import Row
+    from polymodal.views.layout_sheet import layout_image
+    from polymodal.views.picture_sheet import TILE, Row, tile
 
-    side = pictures.images.shape[1]
+    steps = moved(layout, *way, options.count) if way else [layout]
+    drawn = np.stack([np.asarray(layout_image(step, TILE)) for step in steps])
     if way:
-        steps = [layout_picture(step, side) for step in moved(layout, *way, options.count)]
-        return [Row(images=np.stack(steps), title=pictures.title), Row(images=pictures.images)]
-    drawn = layout_picture(layout, side)[None]
-    return [Row(images=np.concatenate([drawn, pictures.images]), title=pictures.title)]
+        return [Row(images=drawn, title=pictures.title), Row(images=pictures.images)]
+    tiles = np.stack([np.asarray(tile(picture)) for picture in pictures.images])
+    return [Row(images=np.concatenate([drawn, tiles]), title=pictures.title)]
 
 
 def resized(pictures: "Images", size: int | None) -> "Images":

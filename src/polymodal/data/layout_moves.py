@@ -21,8 +21,7 @@ def moved(layout: Layout, place: int, by: tuple[float, float], count: int) -> li
     """
     if not 0 <= place < len(layout):
         raise PolymodalError(
-            f"There is no object {place} to move: a layout of {len(layout)} has objects 0 to "
-            f"{len(layout) - 1}."
+            f"There is no object {place + 1} to move: this layout has objects 1 to {len(layout)}."
         )
     if count < 2:
         raise PolymodalError(f"To see an object move takes 2 pictures at least, not {count}.")
@@ -31,7 +30,7 @@ def moved(layout: Layout, place: int, by: tuple[float, float], count: int) -> li
     if end.min() < 0 or end.max() > 1:
         edges = ", ".join(f"{edge:.2f}" for edge in end.tolist())
         raise PolymodalError(
-            f"Moved by {by[0]:g}, {by[1]:g}, object {place} ({layout.labels[place]}) is outside the "
+            f"Moved by {by[0]:g}, {by[1]:g}, object {place + 1} ({layout.labels[place]}) is outside the "
             f"picture, at {edges}. Ways are in sides of the picture: give a shorter one."
         )
     found = []
