@@ -25,7 +25,7 @@ class Measuring:
     """Parts of the pictures in the Inception score."""
     kid: Subsets = field(default_factory=Subsets)
     """Subsets of KID; where there are fewer pictures than one has, it has all of them."""
-    block: OneOrMore[int] = 64
+    block: OneOrMore[int] = 32
     """Pictures or crops that the network sees at once; it changes no score."""
 
     def __post_init__(self) -> None:
@@ -160,7 +160,7 @@ class PictureScores:
             "fid": (self.real.pictures, self.made.pictures),
             "scene_fid": (self.real.objects, self.made.objects),
         }
-        told = {name: shortage(*both) for name, both in sides.items() if all(both)}
+        told = {name: shortage(real, made) for name, (real, made) in sides.items() if real and made}
         return [f"{name}: {text}" for name, text in told.items() if text]
 
 

@@ -6,6 +6,7 @@ at each place: most of 48 maps would be background nearly everywhere.
 
 import itertools
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -67,7 +68,8 @@ class CentrePointNet(nn.Module):
         last = widths[-1 - steps]
         self.head = nn.Sequential(nn.Conv2d(last, 2 * width, 3, padding=1), nn.ReLU())
         self.told = nn.Conv2d(2 * width, 5 + words.shape[1], 1)
-        nn.init.constant_(self.told.bias[:1], RARE)
+        bias: Any = self.told.bias
+        nn.init.constant_(bias[:1], RARE)
         self.register_buffer("words", words)
 
     def forward(self, pixels: Float[Tensor, "b 3 h w"]) -> PointMaps:
