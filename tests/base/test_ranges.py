@@ -117,7 +117,7 @@ SYSTEMS = {
         TELLER,
         {"must be above 0": "hidden attentions", "is a share, from 0 to 1": "class_share"},
     ],
-    "crops": [LAYOUTS, {"must be above 0": "features"}],
+    "crops": [LAYOUTS, {"must be above 0": "dim"}],
     "spotter": [
         LAYOUTS,
         {

@@ -9,6 +9,7 @@ import torch
 from drawn_layouts import CLASSES, drawn_layouts
 from polymodal import load
 from polymodal.base.errors import PolymodalError
+from polymodal.cli.train import parse
 from polymodal.metrics.picture_scores import PictureScores
 from polymodal.nn.picture_crops import crops, resized
 from polymodal.runs import jobs
@@ -22,7 +23,7 @@ from polymodal.systems.layout.crops import Config, build, learn
 from polymodal.training.training_config import Training
 from toys import fall
 
-TINY = Config(width=8, features=16, fewest=1, least_area=0.0, lr=3e-3)
+TINY = Config(width=8, dim=16, fewest=1, least_area=0.0, lr=3e-3)
 TRAIN, VAL = drawn_layouts(48, 0), drawn_layouts(24, 1)
 
 
@@ -144,6 +145,12 @@ def test_a_run_is_trained_and_opened_again(tmp_path):
     again = load(run)
     assert again.evaluate(VAL)["objects"] == len(crops_of(again, VAL))
     assert again.protocol()["crop"] == 32
+
+
+@pytest.mark.parametrize("system", ["crops", "spotter"])
+def test_every_setting_has_a_flag_of_its_own(system):
+    _, model, _ = parse(system, ["--data", "scenes", "--run", "r", "--width", "16", "--no-flip"])
+    assert (model.width, model.flip) == (16, False)
 
 
 def test_a_class_that_is_not_learned_is_refused_before_training():

@@ -58,7 +58,7 @@ class CropClassifier(LayoutLearner):
 
     def __init__(self, config: Any, learned: dict[str, Any]) -> None:
         super().__init__(config, learned)
-        self.net = CropNet(width=config.width, dim=config.features, classes=len(learned["classes"]))
+        self.net = CropNet(width=config.width, dim=config.dim, classes=len(learned["classes"]))
         self.augment = RandomCrop(1.0, config.flip)
 
     # Training

@@ -21,7 +21,7 @@ class Config(LayoutSettings):
 
     width: Eights = 32
     """Maps at the full size of 32 × 32."""
-    features: Positive[int] = 256
+    dim: Positive[int] = 256
     """Width of the layer before the classes."""
     flip: bool = True
     """Mirror crops half the time."""
