@@ -70,7 +70,7 @@ def test_a_verdict_of_two_batches_is_that_of_each():
     net = discriminators().eval()
     pictures, beside, layouts = seen()
     other = pictures.flip(-1)
-    told = net(torch.cat([pictures, other]), beside.repeat(2, 1, 1, 1), layouts.joined(layouts))
+    told = net(torch.cat([pictures, other]), beside, layouts)
     for half, alone in zip(told.halves(), (pictures, other), strict=True):
         expected = net(alone, beside, layouts)
         torch.testing.assert_close(half.objects, expected.objects)

@@ -116,8 +116,12 @@ def test_a_mirrored_layout_gives_mirrored_maps():
     assert torch.equal(mirrored.mirrored(chosen).boxes[1], LAYOUTS.boxes[1])
 
 
-def test_rows_are_taken_and_joined():
+def test_rows_are_taken():
     one = LAYOUTS.take(torch.tensor([1]))
-    both = LAYOUTS.take(torch.tensor([0])).joined(one)
     assert len(one) == 1
-    assert all(torch.equal(getattr(both, k), v) for k, v in vars(LAYOUTS).items())
+    assert all(torch.equal(getattr(one, k)[0], getattr(LAYOUTS, k)[1]) for k in ("boxes", "there"))
+
+
+def test_objects_are_the_places_of_what_is_there():
+    assert LAYOUTS.objects.tolist() == [0, 1, 3, 4, 5]
+    assert LAYOUTS.classes.flatten()[LAYOUTS.objects].equal(LAYOUTS.classes[LAYOUTS.there])

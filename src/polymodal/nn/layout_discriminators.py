@@ -113,7 +113,7 @@ def object_crops(
 ) -> Float[Tensor, "n c {side} {side}"]:
     """Every object of every picture, brought to one size; those that are not there are left out."""
     crops = roi_align(pictures, layouts.boxes.to(pictures.dtype), side)
-    return crops[layouts.there]
+    return crops.flatten(0, 1)[layouts.objects]
 
 
 @dataclass(frozen=True)
@@ -156,15 +156,24 @@ class LayoutDiscriminators(nn.Module):
 
     def forward(
         self,
-        pictures: Float[Tensor, "b 3 h w"],
+        pictures: Float[Tensor, "n 3 h w"],
         beside: Float[Tensor, "b c h w"],
         layouts: Layouts,
     ) -> Verdict:
-        """What they make of pictures beside the maps of their layouts."""
+        """What they make of pictures beside the maps of their layouts.
+
+        Args:
+            pictures: of each layout one, and after those of all layouts perhaps as many again.
+            beside: maps of the layouts.
+            layouts: what is where.
+        """
         patches: list[Tensor] = []
         real = classes = None
+        rounds = pictures.split(len(layouts))
         if self.patches is not None:
-            patches = self.patches(self.augment(torch.cat([pictures, beside], 1)))
+            seen = torch.cat([torch.cat([some, beside], 1) for some in rounds])
+            patches = self.patches(self.augment(seen))
         if self.objects is not None:
-            real, classes = self.objects(self.augment(object_crops(pictures, layouts)))
+            crops = torch.cat([object_crops(some, layouts) for some in rounds])
+            real, classes = self.objects(self.augment(crops))
         return Verdict(patches, real, classes)

@@ -4,6 +4,7 @@ A pixel is inside a box if its centre is. A box in which no centre lies covers t
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -22,6 +23,12 @@ class Layouts:
     def __len__(self) -> int:
         return len(self.boxes)
 
+    @cached_property
+    def objects(self) -> Int[Tensor, " n"]:
+        """The places of all objects that are there, among those of all rows one after another. To know how
+        many they are, the host must wait for a GPU: it does so once."""
+        return self.there.flatten().nonzero()[:, 0]
+
     def to(self, device: torch.device | str) -> "Layouts":
         """The same on another device."""
         return Layouts(self.boxes.to(device), self.classes.to(device), self.there.to(device))
@@ -29,14 +36,6 @@ class Layouts:
     def take(self, rows: Int[Tensor, " n"]) -> "Layouts":
         """Some of them."""
         return Layouts(self.boxes[rows], self.classes[rows], self.there[rows])
-
-    def joined(self, others: "Layouts") -> "Layouts":
-        """These and, after them, others."""
-        return Layouts(
-            torch.cat([self.boxes, others.boxes]),
-            torch.cat([self.classes, others.classes]),
-            torch.cat([self.there, others.there]),
-        )
 
     def mirrored(self, chosen: Bool[Tensor, " b"]) -> "Layouts":
         """The same with left and right exchanged in some of them."""

@@ -7,7 +7,6 @@ from typing import Any
 import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from polymodal.base.errors import PolymodalError, unknown
 from polymodal.base.progress import say
@@ -16,6 +15,7 @@ from polymodal.data.layout_examples import LayoutBatch, LayoutExamples
 from polymodal.data.layout_record import Layout
 from polymodal.data.layouts import rows_of
 from polymodal.data.records import Dataset
+from polymodal.nn.averaging import Average
 from polymodal.nn.feature_networks import FeatureNetwork, network_named
 from polymodal.nn.layout_maps import Layouts
 from polymodal.systems.layout.layout_losses import (
@@ -64,9 +64,7 @@ class LayoutGAN(System):
         self.classes: tuple[str, ...] = tuple(learned["classes"])
         self.size: int = learned["size"]
         self.generator = generator(config, learned)
-        self.average = AveragedModel(
-            self.generator, multi_avg_fn=get_ema_multi_avg_fn(config.ema)
-        ).requires_grad_(False)
+        self.average = Average(self.generator, config.ema)
         self.discriminators = discriminators(config, learned)
         self.features: tuple[FeatureNetwork, ...] = ()
         self.similarity: tuple[SGSM, ...] = ()
@@ -124,7 +122,8 @@ class LayoutGAN(System):
 
         "shown" is the mean hinge loss of the discriminators: 0 when they tell all apart.
         """
-        of_discriminators, of_generator = self.optimizers()
+        optimizers: Any = self.optimizers()
+        of_discriminators, of_generator = optimizers
         real, layouts = self.seen(batch)
         beside = maps_beside(self.config, layouts, len(self.classes), self.size)
         drawn = self.drawn(self.generator, layouts, self.fresh_noise(layouts))
@@ -133,7 +132,7 @@ class LayoutGAN(System):
             self.descend(of_discriminators, loss)
         with self.toggled_optimizer(of_generator):
             self.descend(of_generator, self.generator_loss(real, drawn, beside, layouts))
-        self.average.update_parameters(self.generator)
+        self.average.follow(self.generator, self.global_step)
         return {"shown": shown}
 
     def seen(self, batch: LayoutBatch) -> tuple[Float[Tensor, "b 3 h w"], Layouts]:
@@ -154,11 +153,8 @@ class LayoutGAN(System):
         layouts: Layouts,
     ) -> tuple[Float[Tensor, ""], Float[Tensor, ""]]:
         """Their loss, and the mean of their hinge losses. Real and drawn pictures are seen at once."""
-        verdict = self.discriminators(
-            torch.cat([real, drawn]), beside.repeat(2, 1, 1, 1), layouts.joined(layouts)
-        )
-        of_real, of_drawn = verdict.halves()
-        classes = layouts.classes[layouts.there]
+        of_real, of_drawn = self.discriminators(torch.cat([real, drawn]), beside, layouts).halves()
+        classes = layouts.classes.flatten()[layouts.objects]
         loss, shown = discriminators_loss(of_real, of_drawn, classes, self.config.lambda_o)
         if self.config.r1 and self.global_step % EVERY == 0:
             seen = real.clone().requires_grad_()
@@ -176,7 +172,7 @@ class LayoutGAN(System):
     ) -> Float[Tensor, ""]:
         """L_G (003, eq. 6.3.9)."""
         verdict = self.discriminators(drawn, beside, layouts)
-        classes = layouts.classes[layouts.there]
+        classes = layouts.classes.flatten()[layouts.objects]
         loss = adversarial_loss(verdict, classes, self.config.lambda_ac)
         for network in self.features:
             network.to(drawn.device)
