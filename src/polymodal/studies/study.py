@@ -21,8 +21,8 @@ from polymodal.studies.result_files import Metrics, PaperRow, Row, labelled
 from polymodal.training.training_config import Training
 
 Probe = Callable[..., dict[str, float]]
-"""Measures a trained system, given the splits of its data; then the recipe's `reference` system, if it
-has one; and `out`, the file to draw, if the study draws."""
+"""Measures a trained system, given the splits of its data; then the recipe's `references`; and `out`, the
+file to draw, if the study draws."""
 Conclusion = Callable[[Sequence[Row], Path], Mapping[str, Metrics]]
 """Computes findings from all rows of a table together, and draws them beside the result file."""
 
@@ -51,8 +51,8 @@ class Recipe:
     """The phase before this one, whose weights it starts from."""
     parts: tuple[tuple[str, "Recipe"], ...] = ()
     """Parts of its model, each with the phase that trains it: with the first seed, the same for all."""
-    reference: "Recipe | None" = None
-    """Another system that the probe needs, such as a judge: trained on the same data, with the first
+    references: tuple["Recipe", ...] = ()
+    """Other systems that the probe needs, such as a judge: trained on the same data, with the first
     seed, and the same for all."""
     probe: Probe | None = None
     """What is measured of this row, in place of the study's own probe."""

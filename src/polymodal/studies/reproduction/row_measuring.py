@@ -61,9 +61,8 @@ def probe_scores(task: Task, run: Path, probe: Probe) -> dict[str, float]:
     regions = task.regions if task.recipe.regions else None
     splits = cached_splits(task.data, features=features, regions=regions, skip_bad=False)
     arguments: list[Any] = [splits]
-    if task.recipe.reference:
-        reference = train(with_first_seed(task), task.recipe.reference)
-        arguments.append(loading.load(reference, device))
+    for reference in task.recipe.references:
+        arguments.append(loading.load(train(with_first_seed(task), reference), device))
     if not study_named(task.study).measuring.draws:
         return probe(system, *arguments)
     scores = probe(system, *arguments, out=figure_path(task))

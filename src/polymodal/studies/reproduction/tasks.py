@@ -98,9 +98,8 @@ def shared_runs(tasks: Sequence[Task]) -> list[Task]:
 
 
 def other_systems(recipe: Recipe) -> list[Recipe]:
-    """What a row needs besides its own phases: parts of its model, and the probe's reference system."""
-    parts = [phase for _, phase in recipe.parts]
-    return parts + ([recipe.reference] if recipe.reference else [])
+    """What a row needs besides its own phases: parts of its model, and the probe's references."""
+    return [*(phase for _, phase in recipe.parts), *recipe.references]
 
 
 def train_only(task: Task) -> None:

@@ -96,7 +96,7 @@ def rows(
         model=vlvae.Config(**DENSITIES_ALONE, **model),
         training=then,
         first=alone("model", first, **model),
-        reference=judge,
+        references=(judge,),
     )
     return tuple(replace(row, name=name, probe=probe) for name, probe in probes.items())
 
@@ -203,19 +203,19 @@ STUDIES = {
     "figure4": figure(
         "images from four texts with q_agg(z|y) and with q_true(z|y), side by side",
         figure4,
-        replace(TABLE, name="VLVAE", probe=None, reference=None),
-        replace(QUICK_TABLE, name="VLVAE", probe=None, reference=None),
+        replace(TABLE, name="VLVAE", probe=None, references=()),
+        replace(QUICK_TABLE, name="VLVAE", probe=None, references=()),
     ),
     "figure7": figure(
         "inference from image and text against inference from the image alone, word by word",
         figure7,
         replace(
             alone("joint", SHORT, infer_from="both", **LEARNING),
-            reference=alone("marginal", SHORT, **LEARNING),
+            references=(alone("marginal", SHORT, **LEARNING),),
         ),
         replace(
             alone("joint", TINY, infer_from="both", **TINY_MODEL),
-            reference=alone("marginal", TINY, **TINY_MODEL),
+            references=(alone("marginal", TINY, **TINY_MODEL),),
         ),
     ),
 }  # fmt: skip
