@@ -125,6 +125,10 @@ def test_small_objects_of_unknown_classes_do_no_harm() -> None:
 def test_where_no_layout_is_left_the_reasons_are_counted() -> None:
     with pytest.raises(PolymodalError, match="No layout of 2 items is left: 2 items with fewer"):
         layouts_of(table([], [FLY]), ("fly",), LayoutRules())
+    with pytest.raises(PolymodalError, match="No layout of 2 items is left"):
+        layouts_of(table([], []), ("fly",), EVERY)
+    with pytest.raises(PolymodalError, match="There is no layout: the split is empty"):
+        layouts_of(table([DOG]).take([]), ("dog",), EVERY)
 
 
 def test_an_object_of_a_layout_without_a_box_is_named() -> None:

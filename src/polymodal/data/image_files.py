@@ -31,6 +31,9 @@ RULE = f"{DECODED}; centre square of the shorter side; bicubic"
 WHOLE_RULE = f"{DECODED}; the whole picture, gray bars beside its shorter side; bicubic"
 """The same where nothing may be cropped."""
 
+SQUASHED_RULE = f"{DECODED}; the whole picture, stretched to a square; bicubic"
+"""The same where all of a square must be picture, as layouts have it."""
+
 BAR = 128
 """The gray of the bars."""
 
@@ -145,6 +148,16 @@ def whole_square(width: int, height: int, size: int) -> Box:
     return -x0 * across, -y0 * down, (size - x0) * across, (size - y0) * down
 
 
+def squash(image: Image.Image, size: int) -> UInt8[np.ndarray, "size size 3"]:
+    """The whole of an image, stretched to size × size, by `SQUASHED_RULE`."""
+    return np.asarray(upright(image).resize((size, size), Image.Resampling.BICUBIC))
+
+
+def stretched_square(width: int, height: int, size: int) -> Box:
+    """What `squash` shows: all of an image."""
+    return 0, 0, width, height
+
+
 @dataclass(frozen=True)
 class Framing:
     """How pictures of any shape become squares."""
@@ -157,6 +170,7 @@ class Framing:
 
 SQUARE = Framing(RULE, square, centre_square)
 WHOLE = Framing(WHOLE_RULE, letterbox, whole_square)
+SQUASHED = Framing(SQUASHED_RULE, squash, stretched_square)
 
 
 def read(

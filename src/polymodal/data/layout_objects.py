@@ -69,6 +69,8 @@ def box_about(
 
 def size_of_pictures(dataset: Dataset) -> tuple[int, int]:
     """Height and width of the pictures of a split, in pixels."""
+    if not len(dataset):
+        raise PolymodalError("There is no layout: the split is empty. Give one with pictures.")
     high, wide = dataset.images([0]).shape[1:3]
     return high, wide
 

@@ -48,8 +48,7 @@ def sound(boxes: Float[np.ndarray, "n 4"]) -> Bool[np.ndarray, " n"]:
     """
     within = (boxes >= -SLACK) & (boxes <= 1 + SLACK)  # false of what is no number
     inner = clipped(boxes)
-    found: np.ndarray = within.all(1) & (inner[:, :2] < inner[:, 2:]).all(1)
-    return found
+    return np.all(within, 1) & np.all(inner[:, :2] < inner[:, 2:], 1)
 
 
 def clipped(boxes: Float[np.ndarray, "n 4"]) -> Float[np.ndarray, "n 4"]:

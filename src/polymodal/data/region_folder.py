@@ -1,4 +1,4 @@
-"""From the files of a dataset with boxes to its splits: whole pictures, regions, captions."""
+"""From the files of a dataset with boxes to its splits: whole pictures, regions, layouts, captions."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,13 +7,14 @@ from pathlib import Path
 from polymodal.base.errors import PolymodalError, unknown
 from polymodal.data import image_files
 from polymodal.data.folder import SPLITS, Folder, Item, Ledger, assign, gather, with_pictures
-from polymodal.data.formats import coco_regions, entities, entities_splits
+from polymodal.data.formats import coco_regions, entities, entities_splits, visual_genome
 from polymodal.data.formats.archive import Source, open_source
 from polymodal.data.formats.captions_csv import ENDINGS
 from polymodal.data.formats.entry import Entry, Flaw
 from polymodal.data.formats.joined import open_joined
 from polymodal.data.formats.located import Box, Located
 from polymodal.data.formats.verified import sizes_of
+from polymodal.data.image_files import SQUASHED, WHOLE, Framing
 from polymodal.data.records import Region
 from polymodal.data.region_split import RegionSplit
 
@@ -53,6 +54,8 @@ def open_coco(
     *,
     images: str | None = None,
     captioned: bool = False,
+    stuff: bool = False,
+    squash: bool = False,
     size: int = 256,
     skip_bad: bool = False,
     progress: bool = True,
@@ -63,6 +66,8 @@ def open_coco(
         path: the folder of the annotations, or a zip of it.
         images: the folder or zip of the pictures, where they are elsewhere.
         captioned: only images that have a caption.
+        stuff: also the regions of stuff_*.json, and only images that have some, as sg2im.
+        squash: pictures are stretched to squares, instead of gray bars beside them.
         size: pictures come whole in a square of size × size pixels.
         skip_bad: leave out what is bad and list it in `skipped`, instead of stopping.
         progress: show a bar while images are checked.
@@ -70,8 +75,36 @@ def open_coco(
     image_files.check_size(size)
     source, ledger = open_source(Path(path)), Ledger(strict=not skip_bad)
     pictures = source if images is None else open_joined(images)
-    photos = coco_regions.read(source, captioned)
-    return _opened(pictures, photos, size, ledger, progress)
+    photos = coco_regions.read(source, captioned, stuff)
+    return _opened(pictures, photos, size, ledger, progress, SQUASHED if squash else WHOLE)
+
+
+def open_genome(
+    path: Path | str,
+    *,
+    images: str | None = None,
+    instances: int = visual_genome.INSTANCES,
+    relationships: int = visual_genome.RELATIONSHIPS,
+    size: int = 64,
+    skip_bad: bool = False,
+    progress: bool = True,
+) -> Folder:
+    """Open Visual Genome as sg2im divides and filters it; every split is a `RegionSplit`.
+
+    Args:
+        path: the folder of the annotations, or a zip of it.
+        images: the folder with VG_100K and VG_100K_2 in it, where they are elsewhere.
+        instances: a name is a class if so many objects of training images have it.
+        relationships: a predicate counts if training images have it so often.
+        size: pictures are stretched to size × size pixels.
+        skip_bad: leave out what is bad and list it in `skipped`, instead of stopping.
+        progress: show a bar while images are checked.
+    """
+    image_files.check_size(size)
+    source, ledger = open_source(Path(path)), Ledger(strict=not skip_bad)
+    pictures = source if images is None else open_joined(images)
+    photos = visual_genome.read(source, instances, relationships)
+    return _opened(pictures, photos, size, ledger, progress, SQUASHED)
 
 
 def files_of(source: Source, ledger: Ledger) -> dict[str, str]:
@@ -91,7 +124,12 @@ def files_of(source: Source, ledger: Ledger) -> dict[str, str]:
 
 
 def _opened(
-    source: Source, read: Iterator[Located | Flaw], size: int, ledger: Ledger, progress: bool
+    source: Source,
+    read: Iterator[Located | Flaw],
+    size: int,
+    ledger: Ledger,
+    progress: bool,
+    framing: Framing = WHOLE,
 ) -> Folder:
     """The splits of what a reader found, with pictures from a source."""
     located: dict[str, Located] = {}
@@ -115,7 +153,9 @@ def _opened(
             )
             ledger.note("sizes disagree", f"{source.path / item.name} (at {item.where})", reason)
             continue
-        place = image_files.place_in_square(width, height, size)
+        place = (0, 0, size, size)
+        if framing is WHOLE:
+            place = image_files.place_in_square(width, height, size)
         regions = tuple(
             replace(region, box=rescaled(region.box, one.width, one.height, place))
             for region in one.regions
@@ -123,7 +163,9 @@ def _opened(
         )
         parts[draft.split or ""].append((replace(item, captions=one.captions), regions))
     opened = {
-        split: RegionSplit(source, [item for item, _ in rows], size, [shown for _, shown in rows])
+        split: RegionSplit(
+            source, [item for item, _ in rows], size, [shown for _, shown in rows], framing
+        )
         for split, rows in parts.items()
         if rows
     }

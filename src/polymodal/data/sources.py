@@ -11,16 +11,17 @@ from typing import Any
 
 from polymodal.base.errors import PolymodalError, unknown
 from polymodal.base.progress import say
-from polymodal.data.option_values import flag, number
+from polymodal.data.option_values import flag, number, typed
 from polymodal.data.records import Dataset
 
 TRAILING = re.compile(r"(?:,(?:splits|images)=(?:[^,]|,(?![a-z_]+=))*|,[a-z_]+=[^,/]*)*$")
 """Options at the end of a name; only `splits` and `images`, paths, may have / and a comma in them."""
 
 
-LOCATED: Mapping[str, tuple[str, ...]] = {
-    "flickr30k": ("images", "split", "size"),
-    "coco": ("images", "captioned", "size"),
+LOCATED: Mapping[str, Mapping[str, type]] = {
+    "flickr30k": {"images": str, "split": str, "size": int},
+    "coco": {"images": str, "captioned": bool, "stuff": bool, "squash": bool, "size": int},
+    "vg": {"images": str, "instances": int, "relationships": int, "size": int},
 }
 """Datasets with boxes, and the options of each."""
 
@@ -132,22 +133,19 @@ def open_located(
     kind: str, path: str, options: Mapping[str, str], skip_bad: bool
 ) -> Mapping[str, Dataset]:
     """A dataset with boxes in its own files."""
-    from polymodal.data.region_folder import open_coco, open_entities
+    from polymodal.data.region_folder import open_coco, open_entities, open_genome
 
-    for option in options:
-        if option not in LOCATED[kind]:
-            raise unknown(f"option of {kind}:", option, LOCATED[kind])
-    size, images = number("size", options.get("size", "256")), options.get("images")
+    given = typed(LOCATED[kind], options, f"{kind}:")
     if kind == "coco":
-        captioned = flag("captioned", options.get("captioned", "no"))
-        return open_coco(path, images=images, captioned=captioned, size=size, skip_bad=skip_bad)
-    if images is None:
+        return open_coco(path, skip_bad=skip_bad, **given)
+    if kind == "vg":
+        return open_genome(path, skip_bad=skip_bad, **given)
+    if "images" not in given:
         raise PolymodalError(
             f"flickr30k:{path} lacks its pictures. Add ,images=PATH, their folder or zip; of several, "
             "write + between them."
         )
-    split = options.get("split", "entities")
-    return open_entities(path, images=images, split=split, size=size, skip_bad=skip_bad)
+    return open_entities(path, skip_bad=skip_bad, **given)
 
 
 def open_zeroshot(

@@ -1,6 +1,9 @@
 """COCO's instances with their captions, in files as COCO has them, and every flaw named."""
 
+import gc
 import json
+import shutil
+import weakref
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -84,9 +87,62 @@ def test_instances_alone_with_images_elsewhere(tmp_path: Path) -> None:
     with pytest.raises(PolymodalError, match=r"there is no file 000007\.png or images/000007\.png"):
         open_coco(folder, progress=False)
     train = open_coco(folder, images=str(tmp_path / "photos"), progress=False)["train"]
-    assert [*train.columns] == ["image", "file", "regions"]
+    assert [*train.columns] == ["image", "file", "regions", "layout"]
     with pytest.raises(PolymodalError, match="Unknown option of coco: 'split'"):
         open_splits(f"coco:{folder},split=entities")
+
+
+def with_stuff(folder: Path, **changes: Any) -> Path:
+    """The same folder with annotations of stuff of its first image."""
+    content = {
+        "annotations": [
+            {"image_id": 7, "category_id": 183, "bbox": [0, 0, 64, 32]},
+            {"image_id": 7, "category_id": 124, "bbox": [0, 16, 64, 16]},
+        ],
+        "categories": [{"id": 124, "name": "grass"}, {"id": 183, "name": "other"}],
+    }
+    text = json.dumps(content | changes)
+    (folder / "annotations" / "stuff_train2017.json").write_text(text, "utf-8")
+    return folder
+
+
+def test_stuff_joins_the_instances_where_it_is_asked_for(tmp_path: Path) -> None:
+    folder = with_stuff(write(tmp_path / "coco"))
+    assert len(open_splits(f"coco:{folder},size=64")["train"][0].regions) == 2
+    [record] = open_splits(f"coco:{folder},size=64,stuff=yes")["train"]
+    assert [(region.label, region.box) for region in record["layout"]] == [
+        ("car", (0.0, 24.0, 32.0, 40.0)),
+        ("toothbrush", (0.0, 16.0, 64.0, 48.0)),
+        ("grass", (0.0, 32.0, 64.0, 48.0)),
+    ]
+
+
+def test_bad_stuff_is_named(tmp_path: Path) -> None:
+    folder = write(tmp_path / "coco")
+    with pytest.raises(
+        PolymodalError, match=r"there is no annotations/stuff_train2017\.json beside it"
+    ):
+        open_coco(folder, stuff=True, progress=False)
+    box = {"image_id": 7, "category_id": 124, "bbox": [0, 16, 164, 16]}
+    with_stuff(folder, annotations=[box])
+    with pytest.raises(
+        PolymodalError, match=r"stuff_train2017\.json: annotations\[0\]: the box 0 16 164"
+    ):
+        open_coco(folder, stuff=True, progress=False)
+    with_stuff(folder, annotations=[{**box, "category_id": 3, "bbox": [0, 0, 9, 9]}])
+    with pytest.raises(PolymodalError, match=r"annotations\[0\]: no category has the id 3"):
+        open_coco(folder, stuff=True, progress=False)
+
+
+def test_pictures_can_be_stretched_to_squares(tmp_path: Path) -> None:
+    folder = write(tmp_path / "coco")
+    Image.new("RGB", (64, 32), "white").save(folder / "train2017" / "000007.png")
+    first, second = open_splits(f"coco:{folder},size=16,squash=yes")["train"]
+    assert (first.image == 255).all() and second.image.shape == (16, 16, 3)
+    assert [region.box for region in first.regions] == [
+        (0.0, 4.0, 8.0, 12.0),
+        (0.0, 0.0, 16.0, 16.0),
+    ]
 
 
 def set_to(path: str, value: Any) -> Callable[[Content], None]:
@@ -156,3 +212,19 @@ def test_the_real_layouts(tmp_path: Path) -> None:
     assert (sum(map(bool, captions)), sum(map(len, captions))) == (80, 254)
     assert val[0].regions[0].label == "tie"
     assert val[0].regions[0].box == pytest.approx((32.14, 41.42, 50.28, 93.28))
+
+
+def test_splits_go_when_they_are_let_go(tmp_path: Path) -> None:
+    """With them the open zip goes, without a wait for the garbage to be collected."""
+    folder = write(tmp_path / "coco")
+    split = open_coco(shutil.make_archive(str(folder), "zip", folder), size=16, progress=False)[
+        "train"
+    ]
+    assert split[0]["layout"]
+    there = weakref.ref(split)
+    gc.disable()
+    try:
+        del split
+        assert there() is None
+    finally:
+        gc.enable()
