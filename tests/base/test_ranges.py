@@ -11,6 +11,7 @@ from polymodal import systems
 from polymodal.base.errors import PolymodalError
 from polymodal.base.ranges import OneOrMore, Positive, Range, ShareBelowOne, check_ranges
 from polymodal.diagnosis import compositionality, examination, locality, pointwise
+from polymodal.metrics import kernel_distance, picture_scores
 from polymodal.search import index_settings
 from polymodal.systems.zeroshot import prototypes
 from polymodal.training.training_config import Training
@@ -21,6 +22,7 @@ INSIDE_AND_OUT = {
     "must be 1 or more": ([1], [0]),
     "must be 2 or more": ([2], [1]),
     "must be below 2^63": ([2**63 - 1], [2**63]),
+    "must be 2 or 4": ([2, 4], [3, 0]),
     "must be a multiple of 8": ([8, 64], [12, 0, -8]),
     "is a number of steps, 0 or more": ([0], [-1]),
     "is a weight, 0 or more": ([0], [-1, math.inf]),
@@ -66,6 +68,12 @@ TELLER = {
     "must be a multiple of 8": "convnet_width",
     "is a share of the side, above 0 and at most 1": "crop",
 }
+LAYOUTS = {
+    "must be 1 or more": "fewest most",
+    "is a share, from 0 to below 1": "least_area",
+    "must be a multiple of 8": "width",
+    "must be above 0": "lr",
+}
 SYSTEMS = {
     "vse": [TOWERS],
     "grounding": [
@@ -109,6 +117,15 @@ SYSTEMS = {
         TELLER,
         {"must be above 0": "hidden attentions", "is a share, from 0 to 1": "class_share"},
     ],
+    "crops": [LAYOUTS, {"must be above 0": "dim"}],
+    "spotter": [
+        LAYOUTS,
+        {
+            "must be 2 or 4": "stride",
+            "must be 1 or more": "candidates",
+            "is a share, from 0 to 1": "threshold",
+        },
+    ],
     "fc": [LEARNER],
     "pn": [LEARNER, {"must be above 0": "scale"}],
     "dim": [LEARNER, INFOMAX],
@@ -136,6 +153,9 @@ OTHERS = [
     (Training, "must be above 0", COUNTS),
     (Training, "must be 0 or more", "seed clip"),
     (Training, "must be below 2^63", "seed"),
+    (kernel_distance.Subsets, "must be 1 or more", "count"),
+    (kernel_distance.Subsets, "must be 2 or more", "size"),
+    (picture_scores.Measuring, "must be 1 or more", "splits block"),
     (prototypes.Fitting, "must be above 0", "steps most lr batch_size scale"),
     (prototypes.Fitting, "must be 0 or more", "hidden decay"),
     (pointwise.Mining, "must be above 0", "hidden steps lr places clip"),

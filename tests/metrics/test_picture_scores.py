@@ -8,7 +8,7 @@ from polymodal.base.errors import PolymodalError
 from polymodal.metrics.diversity import feature_distance
 from polymodal.metrics.frechet import frechet_distance, moments_of
 from polymodal.metrics.inception_score import inception_score
-from polymodal.metrics.kernel_distance import Subsets, squared_mmd
+from polymodal.metrics.kernel_distance import Subsets, kernel_distance
 from polymodal.metrics.picture_scores import Measuring, PictureScores, PictureSide, diversity
 from polymodal.nn.feature_networks import FeatureNetwork, Seen
 from polymodal.nn.picture_crops import crops, resized
@@ -54,16 +54,17 @@ def measured(real: torch.Tensor, made: torch.Tensor, **how) -> PictureScores:
 
 def test_scores_are_those_of_whole_arrays():
     real, made = pictures(21, 0), pictures(21, 1, 180)
-    told = measured(real, made, block=4, kid=Subsets(count=3, size=21)).scores()
+    told = measured(real, made, block=4, kid=Subsets(count=3, size=9)).scores()
     seen = [NETWORK(resized(own, 8)) for own in (real, made)]
     owner, place = torch.cat([layouts(7)[1]] * 3).nonzero(as_tuple=True)
     cut = [NETWORK(crops(own, BOXES[place], owner, 8)).features for own in (real, made)]
     own = inception_score(seen[1].logits)
+    kid = kernel_distance(*(s.features for s in seen), Subsets(count=3, size=9))
     expected = {
         "fid": frechet_distance(*(moments_of(s.features) for s in seen)),
         "scene_fid": frechet_distance(*(moments_of(features) for features in cut)),
-        "kid": squared_mmd(*(s.features.double() for s in seen)).item(),
-        "kid_spread": 0.0,
+        "kid": kid.value,
+        "kid_spread": kid.spread,
         "is": own.mean,
         "is_spread": own.spread,
         "pictures": 21,
@@ -119,7 +120,7 @@ def test_the_protocol_has_all_that_a_figure_depends_on():
     scores = measured(pictures(14, 0), pictures(14, 1), splits=2)
     told = scores.protocol()
     assert told["network"] == "toy"
-    assert told["kid"] == {"count": 100, "size": 14, "seed": 0}
+    assert told["kid"] == {"count": 100, "size": 7, "seed": 0}
     assert (told["splits"], told["made_pictures"], told["real_objects"]) == (2, 14, 22)
     assert told["resize"].startswith("bilinear, antialiased")
 

@@ -65,6 +65,16 @@ def test_any_module_of_features_will_do():
     assert seen.logits is None
 
 
+def test_a_measure_is_the_same_within_a_training_in_half_precision(lite):
+    alone = lite.see(PICTURES).features
+    torch.set_float32_matmul_precision("high")
+    with torch.autocast("cpu", torch.bfloat16):
+        assert torch.equal(lite.see(PICTURES).features, alone)
+        assert torch.get_float32_matmul_precision() == "high"
+        assert (PICTURES.float().flatten(1) @ torch.ones(4800, 1)).dtype == torch.bfloat16
+    torch.set_float32_matmul_precision("highest")
+
+
 def test_a_fingerprint_tells_networks_apart():
     torch.manual_seed(0)
     first, second = (nn.Sequential(nn.Flatten(), nn.Linear(3 * 64, 4)) for _ in range(2))

@@ -1,6 +1,6 @@
-"""Diversity of the pictures that are generated for one text, so that correctness is not bought by collapse.
+"""Diversity of pictures generated for one text or layout, so that correctness is not bought by collapse.
 
-Each function takes s samples for each of n texts and gives one figure a text.
+Each function takes s samples for each of n texts or layouts and gives one figure for each.
 """
 
 from collections.abc import Sequence
@@ -74,10 +74,10 @@ def feature_distance(layers: Sequence[Float[Tensor, "n s _ *_"]]) -> Float[Tenso
 
 
 def several(samples: Shaped[Tensor, "n s ..."], what: str) -> int:
-    """The number of samples a text, of which there must be two at least."""
+    """The number of samples of each, of which there must be two at least."""
     n, s = samples.shape[:2]
     if not n or s < 2:
         raise PolymodalError(
-            f"{what} needs two samples or more of one text or more; found {s} of {n} texts."
+            f"{what} needs two samples or more of one text or layout; found {s} of {n}."
         )
     return s

@@ -24,8 +24,8 @@ class Measuring:
     splits: OneOrMore[int] = SPLITS
     """Parts of the pictures in the Inception score."""
     kid: Subsets = field(default_factory=Subsets)
-    """Subsets of KID; where there are fewer pictures than one has, it has all of them."""
-    block: OneOrMore[int] = 64
+    """Subsets of KID; where pictures are fewer than two of them have, each has half of the pictures."""
+    block: OneOrMore[int] = 32
     """Pictures or crops that the network sees at once; it changes no score."""
 
     def __post_init__(self) -> None:
@@ -136,9 +136,10 @@ class PictureScores:
         return torch.cat(self.real.features), torch.cat(self.made.features)
 
     def subsets(self) -> Subsets:
-        """Subsets of KID, none larger than there are pictures."""
+        """Subsets of KID, none larger than half of the pictures: two of all pictures would be the same,
+        and have no spread."""
         fewest = min(len(side) for side in self.features())
-        return replace(self.measuring.kid, size=min(self.measuring.kid.size, fewest))
+        return replace(self.measuring.kid, size=min(self.measuring.kid.size, max(fewest // 2, 2)))
 
     def protocol(self) -> dict[str, Any]:
         """What two figures must share to be compared."""
@@ -160,7 +161,7 @@ class PictureScores:
             "fid": (self.real.pictures, self.made.pictures),
             "scene_fid": (self.real.objects, self.made.objects),
         }
-        told = {name: shortage(*both) for name, both in sides.items() if all(both)}
+        told = {name: shortage(real, made) for name, (real, made) in sides.items() if real and made}
         return [f"{name}: {text}" for name, text in told.items() if text]
 
 

@@ -20,7 +20,7 @@ from polymodal.nn.efficientnet import EfficientNetLite0
 from polymodal.nn.feature_maps import fitting_size
 from polymodal.nn.image_encoders import Backbone, describe_backbone
 from polymodal.nn.named_encoders import is_source
-from polymodal.nn.picture_crops import CUT, RULE, crops, resized
+from polymodal.nn.picture_crops import CUT, RULE, crops, full_precision, resized
 from polymodal.nn.torchvision_networks import ARCHITECTURES, Hooked, torchvision_network
 
 SIDE = 224
@@ -60,8 +60,9 @@ class FeatureNetwork(nn.Module):
         return super().train(False)
 
     def forward(self, pixels: Float[Tensor, "b 3 side side"]) -> Seen:
-        """What it makes of pixels from 0 to 255 at its own size; gradients reach them."""
-        with torch.autocast(pixels.device.type, enabled=False):
+        """What it makes of pixels from 0 to 255 at its own size, in float32; gradients reach them. A loss
+        that is to be as fast as the training around it calls `body`."""
+        with full_precision(pixels.device):
             seen: Seen | Tensor = self.body(pixels)
         return Seen(seen) if isinstance(seen, Tensor) else seen
 

@@ -4,9 +4,14 @@ Every measure of generated pictures resamples here: figures that differ by how p
 cannot be compared (LostGAN's FID moved from 30.7 to 24.8 by how its pictures were saved).
 """
 
+import contextlib
+from collections.abc import Iterator
+
 import torch
 from jaxtyping import Float, Int, UInt8
 from torch import Tensor
+
+from polymodal.base.hardware import products
 
 RULE = "bilinear, antialiased, of bytes as floats, not rounded"
 """How pictures get another size, for the protocol of a result."""
@@ -45,7 +50,7 @@ def crops(
     down = weights(boxes[:, 1], boxes[:, 3], height, side)
     across = weights(boxes[:, 0], boxes[:, 2], width, side)
     pixels = pictures.permute(0, 3, 1, 2)[owner].float()
-    with torch.autocast(pictures.device.type, enabled=False):
+    with full_precision(pictures.device):
         return down[:, None] @ pixels @ across.transpose(1, 2)[:, None]
 
 
@@ -66,3 +71,12 @@ def weights(
     height = (1 - (old - new).abs() / scale.clamp(min=1)).clamp(min=0)
     height = height * ((old > 0) & (old < count))
     return height / height.sum(2, keepdim=True)
+
+
+@contextlib.contextmanager
+def full_precision(device: torch.device) -> Iterator[None]:
+    """Products and convolutions in float32, whatever training goes on around a measure: neither bfloat16
+    nor a GPU's TF32."""
+    exact = torch.backends.cudnn.flags(enabled=True, allow_tf32=False)
+    with torch.autocast(device.type, enabled=False), products("highest"), exact:
+        yield

@@ -1,0 +1,40 @@
+"""What the systems share that learn to see the objects of real pictures."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from polymodal.data.layout_examples import LayoutBatch, LayoutExamples
+from polymodal.data.records import Dataset
+from polymodal.nn.learning_rates import adam
+from polymodal.systems.layout.layout_settings import examples_of
+from polymodal.training.system import System
+
+
+class LayoutLearner(System):
+    """Its config, the classes, and the layouts of each split, which are read once."""
+
+    def __init__(self, config: Any, learned: dict[str, Any]) -> None:
+        super().__init__()
+        self.config, self.learned = config, learned
+        self.known: list[tuple[Dataset, LayoutExamples]] = []
+
+    def check(self, splits: Mapping[str, Dataset]) -> None:
+        """Refuse held-out splits with classes that the training split does not have."""
+        for split in splits.values():
+            self.examples(split)
+
+    def examples(self, dataset: Dataset) -> LayoutExamples:
+        for known, examples in self.known:
+            if known is dataset:
+                return examples
+        examples = examples_of(self.config, self.learned, dataset)
+        self.known.append((dataset, examples))
+        return examples
+
+    def batches(self, dataset: Dataset, count: int | None, size: int) -> Iterator[LayoutBatch]:
+        """The first examples of a split, or all, on the device."""
+        for batch in self.examples(dataset).blocks(count, size):
+            yield batch.to(self.device)
+
+    def configure_optimizers(self) -> Any:
+        return adam(self.parameters(), self.config.lr, falls_over=self.clock.last)
