@@ -14,19 +14,18 @@ from polymodal.data.layout_examples import LayoutBatch
 from polymodal.data.layout_record import Layout
 from polymodal.data.layouts import rows_of
 from polymodal.nn.layout_maps import Layouts
+from polymodal.systems.layout.layout_learner import LayoutLearner
 from polymodal.systems.layout.layout_noise import Noise, seeded_noise
-from polymodal.training.system import System
 
 BLOCK = 32
 """Pictures that are drawn at once."""
 
 
-class Composing(System):
+class Composing(LayoutLearner):
     """What a generator of pictures from layouts can be asked for."""
 
     can = frozenset({"compose"})
 
-    config: Any
     classes: tuple[str, ...]
 
     @property

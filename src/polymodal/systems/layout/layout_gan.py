@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from polymodal.base.errors import PolymodalError, unknown
 from polymodal.base.progress import say
-from polymodal.data.layout_examples import LayoutBatch, LayoutExamples
+from polymodal.data.layout_examples import LayoutBatch
 from polymodal.data.records import Dataset
 from polymodal.nn.averaging import Average
 from polymodal.nn.feature_networks import FeatureNetwork, network_named
@@ -24,7 +24,6 @@ from polymodal.systems.layout.layout_losses import (
 )
 from polymodal.systems.layout.layout_networks import discriminators, generator, maps_beside
 from polymodal.systems.layout.layout_noise import Noise, random_noise
-from polymodal.systems.layout.layout_settings import examples_of
 from polymodal.systems.layout.made_pictures import PictureMeasure, picture_symptoms
 from polymodal.systems.layout.similarity_module import SGSM, sgsm_of_run
 from polymodal.training.system import Scores
@@ -52,8 +51,7 @@ class LayoutGAN(Composing):
     lambda_sgsm: Tensor
 
     def __init__(self, config: Any, learned: dict[str, Any]) -> None:
-        super().__init__()
-        self.config, self.learned = config, learned
+        super().__init__(config, learned)
         self.classes: tuple[str, ...] = tuple(learned["classes"])
         self.size: int = learned["size"]
         self.generator = generator(config, learned)
@@ -106,11 +104,7 @@ class LayoutGAN(Composing):
             )
         if not self.similarity:
             say("There is no scene-graph similarity loss: for that, give --parts sgsm=RUN.")
-        for split in splits.values():
-            self.examples(split)
-
-    def examples(self, dataset: Dataset) -> LayoutExamples:
-        return examples_of(self.config, self.learned, dataset)
+        super().check(splits)
 
     def configure_optimizers(self) -> Any:
         return [
@@ -183,10 +177,10 @@ class LayoutGAN(Composing):
         classes = layouts.classes.flatten()[layouts.objects]
         loss = adversarial_loss(verdict, classes, self.config.lambda_ac)
         for network in self.features:
-            network.to(drawn.device)
+            network.to(drawn.device)  # whose body is as precise as the training around it
             with torch.no_grad():
-                true = network(as_pixels(real)).maps
-            made = network(as_pixels(drawn)).maps
+                true = network.body(as_pixels(real)).maps
+            made = network.body(as_pixels(drawn)).maps
             loss = loss + self.config.lambda_p * perceptual_loss(true, made)
         for module in self.similarity:
             loss = loss + self.lambda_sgsm * module.to(drawn.device)(as_pixels(drawn), layouts)
