@@ -6,10 +6,10 @@ from typing import Literal
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn.utils.parametrizations import spectral_norm
 
 from polymodal.base.errors import PolymodalError
 from polymodal.nn.layout_maps import Layouts, boundaries, one_hot, placed
+from polymodal.nn.spectra import spectral_norm
 
 Part = Literal["embeddings", "classes", "boundaries"]
 

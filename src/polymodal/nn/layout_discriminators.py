@@ -11,10 +11,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import avg_pool2d
-from torch.nn.utils.parametrizations import spectral_norm
 
 from polymodal.nn.layout_maps import Layouts
 from polymodal.nn.roi_align import roi_align
+from polymodal.nn.spectra import spectral_norm
 
 CROP = 32
 """The side to which crops of objects are brought (003, §6.3.3.2)."""

@@ -10,12 +10,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.nn.utils.parametrizations import spectral_norm
 
 from polymodal.base.errors import PolymodalError
 from polymodal.nn.layout_conditioning import Condition, LayoutConditioning
 from polymodal.nn.layout_maps import Layouts
 from polymodal.nn.layout_norms import SharedBatchNorm
+from polymodal.nn.spectra import spectral_norm
 
 BLOCKS = {32: 3, 64: 4, 128: 5, 256: 6}
 """Residual blocks by the size of the pictures (003, §6.3.3.1); three for small tries."""

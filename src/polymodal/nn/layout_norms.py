@@ -7,9 +7,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch import distributed as dist
 from torch.nn import functional
-from torch.nn.utils.parametrizations import spectral_norm
 
 from polymodal.nn.layout_conditioning import Condition
+from polymodal.nn.spectra import spectral_norm
 
 EPSILON = 1e-5
 """What is added to a variance before it divides."""

@@ -66,7 +66,8 @@ class PictureEncoder(nn.Module):
             maps = self.convnet.feature_map(pixels)
             whole = self.convnet.pooled(maps)
         else:
-            seen = self.network(pixels.device)(fitted(pixels, self.network(pixels.device).side))
+            network = self.network(pixels.device)  # whose body is as precise as what is around it
+            seen = network.body(fitted(pixels, network.side))
             maps, whole = seen.maps[LAYER], seen.features
         return PictureFeatures(self.places(maps.flatten(2).mT), self.whole(whole))
 

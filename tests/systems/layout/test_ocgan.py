@@ -280,6 +280,12 @@ def test_parts_that_do_not_fit_are_refused(train, matching):
         own.take("sgsm", weights, learned | {"classes": learned["classes"][::-1]})
 
 
+def test_a_perceptual_loss_needs_maps(train, tmp_path):
+    own = system(train, lambda_p=1.0, perceptual=str(write_backbone(tmp_path, "vit")))
+    with pytest.raises(PolymodalError, match="gives no maps, of which the perceptual loss is made"):
+        own.start(train)
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

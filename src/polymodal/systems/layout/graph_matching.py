@@ -8,16 +8,15 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from polymodal.data.layout_examples import LayoutBatch, LayoutExamples
+from polymodal.data.layout_examples import LayoutBatch
 from polymodal.data.records import Dataset
 from polymodal.metrics.recall import recall_at_k
 from polymodal.nn.layout_maps import Layouts
-from polymodal.nn.learning_rates import adam
 from polymodal.nn.scene_graph_similarity import PictureFeatures
-from polymodal.systems.layout.layout_settings import examples_of
+from polymodal.systems.layout.layout_learner import LayoutLearner
 from polymodal.systems.layout.similarity_module import SGSM, Similarities
 from polymodal.training.distributed import world
-from polymodal.training.system import Scores, System
+from polymodal.training.system import Scores
 
 POOL = 100
 """Items among which the right one is searched, as in AttnGAN's R-precision."""
@@ -32,19 +31,15 @@ BLOCK = 50
 """Pictures that are encoded at once."""
 
 
-class GraphMatching(System):
+class GraphMatching(LayoutLearner):
     """Finds the scene graph of a picture, and the picture of a scene graph."""
 
     monitor = "r1"
 
     def __init__(self, config: Any, learned: dict[str, Any]) -> None:
-        super().__init__()
-        self.config, self.learned = config, learned
+        super().__init__(config, learned)
         self.module = SGSM(learned["sgsm"], len(learned["classes"]))
         self.chance: float | None = None
-
-    def examples(self, dataset: Dataset) -> LayoutExamples:
-        return examples_of(self.config, self.learned, dataset)
 
     def training_step(self, batch: LayoutBatch, batch_idx: int) -> dict[str, Tensor]:
         pixels, layouts = batch.image.float(), Layouts(batch.boxes, batch.classes, batch.there)
@@ -55,9 +50,6 @@ class GraphMatching(System):
         loss = self.module(pixels, layouts)
         self.chance = 4 * math.log(len(batch) * world())
         return {"loss": loss, "shown": loss.detach()}
-
-    def configure_optimizers(self) -> Any:
-        return adam(self.module.parameters(), self.config.lr, falls_over=self.clock.last)
 
     # Scores
 

@@ -1,23 +1,21 @@
 """A generator of pictures from layouts against its discriminators: training, scores, use."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
-from jaxtyping import Float, UInt8
-from torch import Tensor
+from jaxtyping import Float
+from torch import Tensor, nn
 
 from polymodal.base.errors import PolymodalError, unknown
 from polymodal.base.progress import say
-from polymodal.base.ranges import check_count
-from polymodal.data.layout_examples import LayoutBatch, LayoutExamples
-from polymodal.data.layout_record import Layout
-from polymodal.data.layouts import rows_of
+from polymodal.data.layout_examples import LayoutBatch
 from polymodal.data.records import Dataset
 from polymodal.nn.averaging import Average
 from polymodal.nn.feature_networks import FeatureNetwork, network_named
 from polymodal.nn.layout_maps import Layouts
+from polymodal.systems.layout.composing import Composing, as_pixels
 from polymodal.systems.layout.layout_losses import (
     adversarial_loss,
     discriminators_loss,
@@ -25,17 +23,13 @@ from polymodal.systems.layout.layout_losses import (
     squared_gradient,
 )
 from polymodal.systems.layout.layout_networks import discriminators, generator, maps_beside
-from polymodal.systems.layout.layout_noise import Noise, random_noise, seeded_noise
-from polymodal.systems.layout.layout_settings import examples_of
+from polymodal.systems.layout.layout_noise import Noise, random_noise
 from polymodal.systems.layout.made_pictures import PictureMeasure, picture_symptoms
 from polymodal.systems.layout.similarity_module import SGSM, sgsm_of_run
-from polymodal.training.system import Scores, System
+from polymodal.training.system import Scores
 
 EVERY = 16
 """Steps from one R1 penalty to the next, whose weight is as many times larger (StyleGAN2)."""
-
-BLOCK = 32
-"""Pictures that are drawn at once when they are shown."""
 
 WON = 0.02
 """The mean hinge loss of discriminators that have won; 2 is that of such as tell nothing apart."""
@@ -44,7 +38,7 @@ VALIDATED = 256
 """Layouts of a validation."""
 
 
-class LayoutGAN(System):
+class LayoutGAN(Composing):
     """Generator, its average, and discriminators.
 
     What is frozen, the feature networks and the scene-graph similarity module, is kept in tuples and so
@@ -54,13 +48,10 @@ class LayoutGAN(System):
     monitor, better = "fid", "lower"
     automatic_optimization = False
     strategy = "ddp_find_unused_parameters_true"  # each optimiser moves a part of the parameters
-    can = frozenset({"compose"})
-
     lambda_sgsm: Tensor
 
     def __init__(self, config: Any, learned: dict[str, Any]) -> None:
-        super().__init__()
-        self.config, self.learned = config, learned
+        super().__init__(config, learned)
         self.classes: tuple[str, ...] = tuple(learned["classes"])
         self.size: int = learned["size"]
         self.generator = generator(config, learned)
@@ -71,6 +62,10 @@ class LayoutGAN(System):
         self.measure = PictureMeasure(config.measured_by)
         self.register_buffer("lambda_sgsm", torch.zeros(()))
 
+    @property
+    def shown(self) -> nn.Module:
+        return self.average.module
+
     # Before training
 
     def start(self, train: Dataset) -> None:
@@ -78,14 +73,25 @@ class LayoutGAN(System):
         if self.config.lambda_p:
             weights = self.config.perceptual_weights
             network = network_named(self.config.perceptual, weights and Path(weights))
+            with torch.no_grad():
+                has_maps = network(torch.zeros(1, 3, network.side, network.side)).maps
+            if not has_maps:
+                raise PolymodalError(
+                    f"{self.config.perceptual} gives no maps, of which the perceptual loss is made. Give a "
+                    "convolutional network as --perceptual, or --lambda-p 0 to go without that loss."
+                )
             self.features = (network,)
 
     def take(self, part: str, weights: dict[str, Tensor], learned: dict[str, Any]) -> None:
         """Take the scene-graph similarity module of a run of `sgsm`, frozen."""
         if part != "sgsm":
             raise unknown("part of this system", part, ["sgsm"])
-        self.similarity = (sgsm_of_run(weights, learned, self.classes),)
         given = self.config.lambda_sgsm
+        if given == 0:
+            raise PolymodalError(
+                "--lambda-sgsm 0 makes no use of --parts sgsm=RUN. Leave one of them out."
+            )
+        self.similarity = (sgsm_of_run(weights, learned, self.classes),)
         self.lambda_sgsm.fill_(1.0 if given is None else given)
 
     def check(self, splits: Mapping[str, Dataset]) -> None:
@@ -98,11 +104,7 @@ class LayoutGAN(System):
             )
         if not self.similarity:
             say("There is no scene-graph similarity loss: for that, give --parts sgsm=RUN.")
-        for split in splits.values():
-            self.examples(split)
-
-    def examples(self, dataset: Dataset) -> LayoutExamples:
-        return examples_of(self.config, self.learned, dataset)
+        super().check(splits)
 
     def configure_optimizers(self) -> Any:
         return [
@@ -175,84 +177,19 @@ class LayoutGAN(System):
         classes = layouts.classes.flatten()[layouts.objects]
         loss = adversarial_loss(verdict, classes, self.config.lambda_ac)
         for network in self.features:
-            network.to(drawn.device)
+            network.to(drawn.device)  # whose body is as precise as the training around it
             with torch.no_grad():
-                true = network(as_pixels(real)).maps
-            made = network(as_pixels(drawn)).maps
+                true = network.body(as_pixels(real)).maps
+            made = network.body(as_pixels(drawn)).maps
             loss = loss + self.config.lambda_p * perceptual_loss(true, made)
         for module in self.similarity:
             loss = loss + self.lambda_sgsm * module.to(drawn.device)(as_pixels(drawn), layouts)
         return loss
 
-    # Use
-
     def fresh_noise(self, layouts: Layouts) -> Noise:
         """Noise for a training step."""
         b, o = layouts.there.shape
         return random_noise(b, o, widths=self.noise_widths, device=layouts.boxes.device)
-
-    @property
-    def noise_widths(self) -> tuple[int, int]:
-        """How much noise a picture has, and an object."""
-        return self.config.noise, self.config.object_noise
-
-    @torch.no_grad()
-    def compose(
-        self,
-        layout: Layout | Sequence[Layout],
-        count: int = 1,
-        seed: int = 0,
-        truncation: float = 1.0,
-    ) -> UInt8[Tensor, "n h w 3"]:
-        """Pictures of a layout, or of several one after another, on the CPU.
-
-        Args:
-            layout: what is to be where.
-            count: pictures of each layout.
-            seed: picture k of every layout has the noise of this seed and k, so that layouts that differ
-                a little give pictures that do.
-            truncation: how much of its deviation the noise keeps: 1 as in training; less for likelier
-                pictures that differ less, down to one picture at 0.
-        """
-        check_count("count", count, "how many pictures there are of a layout")
-        if not 0 <= truncation < float("inf"):
-            raise PolymodalError(
-                f"truncation is a share of the noise's deviation, 0 or more, not {truncation}."
-            )
-        self.eval()
-        layouts = [layout] if isinstance(layout, Layout) else list(layout)
-        if not layouts:
-            raise PolymodalError("There is no layout to make pictures of. Give one at least.")
-        rows = rows_of(layouts, self.classes)
-        most = rows.there.shape[1]
-        noise = seeded_noise(count, most, seed=seed, widths=self.noise_widths).scaled(truncation)
-        arrays = (torch.from_numpy(rows.boxes), torch.from_numpy(rows.classes))
-        whole = Layouts(*arrays, torch.from_numpy(rows.there))
-        which = torch.arange(len(layouts)).repeat_interleave(count)
-        number = torch.arange(count).repeat(len(layouts))
-        return self.pictures(whole.take(which), noise.take(number)).cpu()
-
-    def made(self, batch: LayoutBatch, *, first: int, seed: int = 0) -> UInt8[Tensor, "b h w 3"]:
-        """A picture of each layout of a batch, whose pictures are numbered from `first` on."""
-        layouts = Layouts(batch.boxes, batch.classes, batch.there)
-        b, o = batch.there.shape
-        noise = seeded_noise(b, o, seed=seed, widths=self.noise_widths, first=first)
-        return self.pictures(layouts, noise)
-
-    @torch.no_grad()
-    def pictures(self, layouts: Layouts, noise: Noise) -> UInt8[Tensor, "b h w 3"]:
-        """Pictures by the averaged generator, as bytes on its device."""
-        made = []
-        for rows in torch.arange(len(layouts)).split(BLOCK):
-            some = layouts.take(rows).to(self.device)
-            made.append(as_bytes(self.drawn(self.average.module, some, noise.take(rows))))
-        return torch.cat(made)
-
-    def drawn(self, by: Any, layouts: Layouts, noise: Noise) -> Float[Tensor, "b 3 h w"]:
-        """Pictures from −1 to 1 of these layouts and this noise."""
-        noise = noise.to(layouts.boxes.device)
-        pictures: Tensor = by(layouts, noise.picture, noise.objects)
-        return pictures
 
     # Scores
 
@@ -287,13 +224,3 @@ class LayoutGAN(System):
             "measured_by": self.measure.network.fingerprint(),
             "pictures_by": "averaged generator, noise of seed 0, truncation 1",
         }
-
-
-def as_pixels(pictures: Float[Tensor, "b 3 h w"]) -> Float[Tensor, "b 3 h w"]:
-    """Values from −1 to 1 as 0 to 255."""
-    return (pictures + 1) * 127.5
-
-
-def as_bytes(pictures: Float[Tensor, "b 3 h w"]) -> UInt8[Tensor, "b h w 3"]:
-    """Values from −1 to 1 as bytes."""
-    return as_pixels(pictures).round().clamp(0, 255).to(torch.uint8).permute(0, 2, 3, 1)
