@@ -78,14 +78,16 @@ def test_it_is_that_of_torchmetrics():
     assert frechet_distance(*ours) == pytest.approx(theirs.compute().item(), rel=1e-6)
 
 
-def test_blocks_are_the_whole():
-    whole = features(100, 7) + 1000  # far from 0, where sums of squares would cancel
-    found = Moments(7)
+@pytest.mark.parametrize("dim", [7, 40, 41, 200])
+def test_blocks_are_the_whole(dim):
+    """Also where there are no more rows than features, at first or to the end."""
+    whole = features(100, dim) + 1000  # far from 0, where sums of squares would cancel
+    found = Moments(dim)
     for block in whole.split([1, 0, 40, 59]):
         found.add(block)
     assert found.count == 100
     torch.testing.assert_close(found.mean, whole.double().mean(0))
-    torch.testing.assert_close(found.covariance, whole.double().T.cov())
+    torch.testing.assert_close(found.factor @ found.factor.T, whole.double().T.cov())
 
 
 def test_it_falls_as_sets_come_nearer():

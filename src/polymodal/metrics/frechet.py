@@ -14,12 +14,17 @@ from polymodal.base.errors import PolymodalError
 
 
 class Moments:
-    """The mean and scatter of features that come block by block, in float64."""
+    """The mean of features that come block by block, and what their covariance is made of, in float64.
+
+    As long as there are no more rows than features, the rows themselves are kept: centred, they are a
+    factor of the covariance, and a small one. Then it is the scatter.
+    """
 
     def __init__(self, dim: int, device: torch.device | str = "cpu") -> None:
         self.count = 0
         self.mean = torch.zeros(dim, dtype=torch.float64, device=device)
-        self.scatter = torch.zeros(dim, dim, dtype=torch.float64, device=device)
+        self.few: Float64[Tensor, "n d"] | None = self.mean.new_zeros(0, dim)
+        self.scatter: Float64[Tensor, "d d"] | None = None
 
     def add(self, features: Float[Tensor, "n d"]) -> None:
         """Take more rows. Scatters about two means are joined by Chan's rule, so that no large sums
@@ -27,21 +32,33 @@ class Moments:
         if not len(features):
             return
         rows = features.detach().to(self.mean)
+        if self.few is not None:
+            rows, self.count = torch.cat([self.few, rows]), 0
+            self.few = rows if len(rows) <= len(self.mean) else None
         n, total = len(rows), self.count + len(rows)
         mean = rows.mean(0)
-        centred, away = rows - mean, mean - self.mean
-        self.scatter += centred.T @ centred + torch.outer(away, away) * (self.count * n / total)
-        self.mean += away * (n / total)
+        if self.few is None:
+            centred, away = rows - mean, mean - self.mean
+            own = centred.T @ centred + torch.outer(away, away) * (self.count * n / total)
+            self.scatter = own if self.scatter is None else self.scatter + own
+        self.mean = self.mean + (mean - self.mean) * (n / total)
         self.count = total
 
     @property
-    def covariance(self) -> Float64[Tensor, "d d"]:
-        """The unbiased covariance, divided by the count less one as FID's authors do."""
+    def factor(self) -> Float64[Tensor, "d k"]:
+        """L of L Lᵀ = Σ, the unbiased covariance, divided by the count less one as FID's authors do;
+        without the directions in which nothing varies but by rounding."""
         if self.count < 2:
             raise PolymodalError(
                 f"A Fréchet distance needs two items or more on either side; found {self.count}."
             )
-        return self.scatter / (self.count - 1)
+        share = (self.count - 1) ** -0.5
+        if self.scatter is None:
+            return share * (self.few - self.mean).T
+        values, vectors = torch.linalg.eigh(self.scatter)
+        least = values[-1] * len(values) * torch.finfo(values.dtype).eps
+        real = values > least
+        return share * vectors[:, real] * values[real].sqrt()
 
 
 def moments_of(features: Float[Tensor, "n d"]) -> Moments:
@@ -66,18 +83,11 @@ def frechet_distance(a: Moments, b: Moments) -> float:
             f"Features of {len(a.mean)} and of {len(b.mean)} dimensions cannot be compared. Compute both "
             "with one feature network."
         )
-    ours, theirs = a.covariance, b.covariance.to(a.mean.device)
-    roots = torch.linalg.svdvals(factor(ours).T @ factor(theirs)).sum()
+    ours, theirs = a.factor, b.factor.to(a.mean.device)
+    roots = torch.linalg.svdvals(ours.T @ theirs).sum()
     shift = (a.mean - b.mean.to(a.mean.device)).square().sum()
-    return max((shift + ours.trace() + theirs.trace() - 2 * roots).item(), 0.0)
-
-
-def factor(covariance: Float64[Tensor, "d d"]) -> Float64[Tensor, "d k"]:
-    """L of L Lᵀ = Σ, without the directions in which nothing varies but by rounding."""
-    values, vectors = torch.linalg.eigh(covariance)
-    least = values[-1] * len(values) * torch.finfo(values.dtype).eps
-    real = values > least
-    return vectors[:, real] * values[real].sqrt()
+    spread = ours.square().sum() + theirs.square().sum()
+    return max((shift + spread - 2 * roots).item(), 0.0)
 
 
 def shortage(*sides: Moments) -> str | None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from polymodal.base.files import write_bytes
 from polymodal.data.records import Dataset
-from polymodal.systems.layout.convergence import converging, convergence_scores
+from polymodal.systems.layout.convergence import convergence_scores, converging
 from polymodal.systems.layout.layout_gan import LayoutGAN
 from polymodal.systems.layout.object_detector import ObjectDetector
 from polymodal.training.system import Scores

@@ -14,7 +14,7 @@ from polymodal.training.training_config import Training
 Rows = tuple[Recipe, ...]
 
 SCENES = "scenes,size=64,objects=1-3,train=8000,val=500,test=1000"
-QUICK_SCENES = "scenes,size=32,objects=1-3,train=64,val=16,test=16"
+QUICK_SCENES = "scenes,size=32,objects=1-3,train=400,val=16,test=16"
 
 DRAWN: Mapping[str, Any] = {"fewest": 1, "least_area": 0.0}
 """Scenes have few and small objects."""
@@ -82,7 +82,11 @@ TINY = Size(
     layouts=DRAWN,
     model={
         **dict.fromkeys(("width", "patch_width", "object_width", "mask_width"), 4),
-        **{"norm_width": 8, "noise": 8, "object_noise": 4, "object_dim": 8, "mask_side": 8},
+        "norm_width": 8,
+        "noise": 8,
+        "object_noise": 4,
+        "object_dim": 8,
+        "mask_side": 8,
     },
     training=SHORT,
     sgsm={"convnet_width": 8, "dim": 16, "hidden": 8, "layers": 2},
