@@ -24,7 +24,7 @@ class Moments:
         self.count = 0
         self.mean = torch.zeros(dim, dtype=torch.float64, device=device)
         self.few: Float64[Tensor, "n d"] | None = self.mean.new_zeros(0, dim)
-        self.scatter: Float64[Tensor, "d d"] | None = None
+        self.scatter = self.mean.new_zeros(())  # d d, once there are more
 
     def add(self, features: Float[Tensor, "n d"]) -> None:
         """Take more rows. Scatters about two means are joined by Chan's rule, so that no large sums
@@ -39,8 +39,8 @@ class Moments:
         mean = rows.mean(0)
         if self.few is None:
             centred, away = rows - mean, mean - self.mean
-            own = centred.T @ centred + torch.outer(away, away) * (self.count * n / total)
-            self.scatter = own if self.scatter is None else self.scatter + own
+            between = torch.outer(away, away) * (self.count * n / total)
+            self.scatter = self.scatter + centred.T @ centred + between
         self.mean = self.mean + (mean - self.mean) * (n / total)
         self.count = total
 
@@ -53,7 +53,7 @@ class Moments:
                 f"A Fréchet distance needs two items or more on either side; found {self.count}."
             )
         share = (self.count - 1) ** -0.5
-        if self.scatter is None:
+        if self.few is not None:
             return share * (self.few - self.mean).T
         values, vectors = torch.linalg.eigh(self.scatter)
         least = values[-1] * len(values) * torch.finfo(values.dtype).eps
