@@ -13,7 +13,7 @@ def gaussian(mean: torch.Tensor, covariance: torch.Tensor, count: int = 1000) ->
     """Moments that are given, not estimated."""
     found = Moments(len(mean))
     found.count, found.mean = count, mean.double()
-    found.scatter = covariance.double() * (count - 1)
+    found.few, found.scatter = None, covariance.double() * (count - 1)
     return found
 
 
