@@ -8,12 +8,13 @@ import pytest
 import torch
 from torch import distributed, multiprocessing
 
-from ocgans import some_layouts
+from ocgans import SCENES, TINY, some_layouts
 from polymodal.nn.layout_maps import Layouts
 from polymodal.systems.layout.layout_losses import discriminators_loss
 from polymodal.systems.layout.layout_networks import discriminators
 from polymodal.systems.layout.ocgan import Config
 from polymodal.systems.layout.similarity_module import SGSM
+from toys import polymodal, write_backbone
 
 MODULE = {
     "pictures": {"network": "convnet", "convnet": 8, "places": 32, "whole": 256},
@@ -90,3 +91,19 @@ def test_two_processes_learn_as_one(tmp_path):
         for name, value in alone.items():
             torch.testing.assert_close(shared[name], value, rtol=1e-5, atol=1e-7, msg=name)
     assert sum(value.abs().max() > 1e-4 for value in alone.values()) > 40
+
+
+@pytest.mark.slow
+def test_the_command_line_trains_with_two(tmp_path):
+    seen = str(write_backbone(tmp_path / "seen", "resnet"))
+    flags = [
+        part for name, value in TINY.items() for part in (f"--{name.replace('_', '-')}", str(value))
+    ]
+    run = tmp_path / "run"
+    command = ["train", "ocgan", "--data", SCENES, "--run", str(run), *flags]
+    networks = ["--perceptual", seen, "--measured-by", seen]
+    short = ["--max-steps", "3", "--batch-size", "8", "--accelerator", "cpu", "--devices", "2"]
+    status, printed = polymodal(*command, *networks, *short)
+    assert status == 0, printed
+    assert (run / "model.safetensors").exists()
+    assert (run / "metrics.json").exists()

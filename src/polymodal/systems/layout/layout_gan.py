@@ -161,8 +161,8 @@ class LayoutGAN(Composing):
         if self.config.r1 and self.global_step % EVERY == 0:
             seen = real.clone().requires_grad_()
             with torch.autocast(seen.device.type, enabled=False):
-                told = self.discriminators(seen, beside, layouts)
-                loss = loss + EVERY * self.config.r1 * squared_gradient(told.patches, seen)
+                told = self.discriminators.of_patches(seen, beside)
+                loss = loss + EVERY * self.config.r1 * squared_gradient(told, seen)
         return loss, shown
 
     def generator_loss(
