@@ -5,7 +5,7 @@ maps of its layout, is moved and cut as the picture is; only the picture's colou
 """
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 SHIFT = 1 / 8
@@ -36,15 +36,20 @@ def recoloured(pictures: Float[Tensor, "b 3 h w"]) -> Float[Tensor, "b 3 h w"]:
 def moved(seen: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c h w"]:
     """Moved by whole pixels, with zeros where nothing was."""
     b, _, h, w = seen.shape
-    most = torch.tensor([h, w], device=seen.device) * SHIFT + 0.5
-    steps = ((torch.rand(b, 2, device=seen.device) * 2 - 1) * most).round().long()
+    chance = torch.rand(b, 2, device=seen.device) * 2 - 1
     rows, columns = (
-        torch.arange(side, device=seen.device) - steps[:, k, None] for k, side in enumerate((h, w))
+        torch.arange(side, device=seen.device) - shift(chance[:, k, None], side)
+        for k, side in enumerate((h, w))
     )
     there = inside(rows, h)[:, None, :, None] & inside(columns, w)[:, None, None, :]
     item = torch.arange(b, device=seen.device)[:, None, None]
     places = rows.clamp(0, h - 1)[:, :, None], columns.clamp(0, w - 1)[:, None, :]
     return seen.permute(0, 2, 3, 1)[item, places[0], places[1]].permute(0, 3, 1, 2) * there
+
+
+def shift(chance: Float[Tensor, "b 1"], side: int) -> Int[Tensor, "b 1"]:
+    """Whole pixels by which a side is moved, of chances from −1 to 1: each as often as any other."""
+    return (chance * (round(side * SHIFT) + 0.5)).round().long()
 
 
 def cut_out(seen: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c h w"]:
@@ -58,6 +63,6 @@ def cut_out(seen: Float[Tensor, "b c h w"]) -> Float[Tensor, "b c h w"]:
     return seen * ~(rows[:, None, :, None] & columns[:, None, None, :])
 
 
-def inside(places: Tensor, side: int) -> Tensor:
+def inside(places: Int[Tensor, "b n"], side: int) -> Bool[Tensor, "b n"]:
     """Which places are on a side."""
     return (places >= 0) & (places < side)

@@ -167,13 +167,19 @@ class LayoutDiscriminators(nn.Module):
             beside: maps of the layouts.
             layouts: what is where.
         """
-        patches: list[Tensor] = []
-        real = classes = None
         rounds = pictures.split(len(layouts))
-        if self.patches is not None:
-            seen = torch.cat([torch.cat([some, beside], 1) for some in rounds])
-            patches = self.patches(self.augment(seen))
+        patches = self.of_patches(pictures, torch.cat([beside] * len(rounds)))
+        real = classes = None
         if self.objects is not None:
             crops = torch.cat([object_crops(some, layouts) for some in rounds])
             real, classes = self.objects(self.augment(crops))
         return Verdict(patches, real, classes)
+
+    def of_patches(
+        self, pictures: Float[Tensor, "n 3 h w"], beside: Float[Tensor, "n c h w"]
+    ) -> list[Float[Tensor, "n 1 _ _"]]:
+        """The scores of patches alone."""
+        if self.patches is None:
+            return []
+        scores: list[Tensor] = self.patches(self.augment(torch.cat([pictures, beside], 1)))
+        return scores

@@ -56,7 +56,7 @@ class SharedBatchNorm(nn.Module):
                 maps, self.mean, self.var, None, None, self.training, self.momentum, EPSILON
             )
         wide = maps.to(torch.promote_types(maps.dtype, torch.float32))
-        count = wide.new_tensor([wide.numel() / wide.shape[1]])
+        count = wide.new_full((1,), wide.numel() / wide.shape[1])
         dist.all_reduce(count)
         mean = SumOverProcesses.apply(wide.sum((0, 2, 3))) / count
         away = wide - mean.view(1, -1, 1, 1)

@@ -75,7 +75,9 @@ class PictureEncoder(nn.Module):
         """The frozen network, on a device."""
         if not self.frozen:
             self.frozen = (network_named(self.name),)
-        return self.frozen[0].to(device)
+        if next(self.frozen[0].parameters()).device != device:
+            self.frozen[0].to(device)
+        return self.frozen[0]
 
 
 def fitted(pixels: Float[Tensor, "b 3 h w"], side: int) -> Float[Tensor, "b 3 {side} {side}"]:

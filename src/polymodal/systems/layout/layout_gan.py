@@ -119,6 +119,11 @@ class LayoutGAN(Composing):
 
     # Training
 
+    def on_fit_start(self) -> None:
+        """Take what is frozen to the device, which as no part of the weights does not go by itself."""
+        for part in (*self.features, *self.similarity):
+            part.to(self.device)
+
     def training_step(self, batch: LayoutBatch, batch_idx: int) -> dict[str, Tensor]:
         """A step of the discriminators, then one of the generator, of the same drawn pictures.
 
@@ -161,8 +166,8 @@ class LayoutGAN(Composing):
         if self.config.r1 and self.global_step % EVERY == 0:
             seen = real.clone().requires_grad_()
             with torch.autocast(seen.device.type, enabled=False):
-                told = self.discriminators(seen, beside, layouts)
-                loss = loss + EVERY * self.config.r1 * squared_gradient(told.patches, seen)
+                told = self.discriminators.of_patches(seen, beside)
+                loss = loss + EVERY * self.config.r1 * squared_gradient(told, seen)
         return loss, shown
 
     def generator_loss(
@@ -177,13 +182,12 @@ class LayoutGAN(Composing):
         classes = layouts.classes.flatten()[layouts.objects]
         loss = adversarial_loss(verdict, classes, self.config.lambda_ac)
         for network in self.features:
-            network.to(drawn.device)  # whose body is as precise as the training around it
-            with torch.no_grad():
+            with torch.no_grad():  # a body is as precise as the training around it
                 true = network.body(as_pixels(real)).maps
             made = network.body(as_pixels(drawn)).maps
             loss = loss + self.config.lambda_p * perceptual_loss(true, made)
         for module in self.similarity:
-            loss = loss + self.lambda_sgsm * module.to(drawn.device)(as_pixels(drawn), layouts)
+            loss = loss + self.lambda_sgsm * module(as_pixels(drawn), layouts)
         return loss
 
     def fresh_noise(self, layouts: Layouts) -> Noise:

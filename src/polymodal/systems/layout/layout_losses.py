@@ -14,7 +14,7 @@ from polymodal.training.distributed import gather, world
 
 def mean_of_all(values: Shaped[Tensor, "*n"]) -> Float[Tensor, ""]:
     """This process's part of the mean over all processes' values, so that DDP's mean of the parts is it."""
-    count = torch.tensor([values.numel()], dtype=torch.float32, device=values.device)
+    count = torch.full((1,), float(values.numel()), device=values.device)
     return values.float().sum() / (gather(count).sum() / world()).clamp_min(1)
 
 

@@ -27,10 +27,10 @@ class LayoutSettings:
 
 
 def learn_layouts(config: LayoutSettings, train: Dataset) -> dict[str, Any]:
-    """The classes, the size of the pictures and the most objects that one has."""
+    """The classes, and the size of the pictures."""
     classes = classes_of(train)
     size = train.images([0]).shape[1]
-    return {"classes": list(classes), "size": int(size), "most": config.most}
+    return {"classes": list(classes), "size": int(size)}
 
 
 def examples_of(

@@ -96,7 +96,7 @@ class Config(LayoutSettings):
 
 
 def learn(config: Config, train: Dataset) -> dict[str, Any]:
-    """The classes, the size of the pictures and the most objects of one."""
+    """The classes, and the size of the pictures, for which there must be a generator."""
     learned = learn_layouts(config, train)
     check_size(learned["size"])
     return learned
