@@ -43,9 +43,9 @@ class Size:
 # Segmentation. All rows of a scale have the same U-Net, budget, losses and augmentation.
 
 DRAWN_SLICES = Size(
-    training=Training(max_steps=400, batch_size=16, val_every=100),
+    training=Training(max_steps=400, batch_size=16, val_every=100, precision="bf16"),
     model={
-        "width": 12,
+        "width": 16,
         "levels": 4,
         "lr": 1e-3,
         "dice_weight": 0.5,
@@ -56,8 +56,7 @@ DRAWN_SLICES = Size(
 )
 SMALL_SLICES = replace(
     DRAWN_SLICES,
-    training=Training(max_steps=600, batch_size=16, val_every=100),
-    model={**DRAWN_SLICES.model, "target": (), "curriculum": 120},
+    model={**DRAWN_SLICES.model, "target": ()},
 )
 """For slices whose mask has one class."""
 FULL_SLICES = Size(
