@@ -152,8 +152,11 @@ class ConcatAndConvolve(nn.Module):
         super().__init__()
         self.widths, self.bytes = (summary, local), bytes
         self.first = nn.Linear(summary + local, hidden)
-        self.rest = nn.Sequential(
-            nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 1)
+        self.rest = nn.Sequential(  # of sums that nothing else reads, so they are overwritten
+            nn.ReLU(inplace=True),
+            nn.Linear(hidden, hidden),
+            nn.ReLU(inplace=True),
+            nn.Linear(hidden, 1),
         )
 
     def forward(
