@@ -19,7 +19,7 @@ from polymodal.systems.medical.cross_modal import JOINT, CrossModal
 from polymodal.systems.medical.fused import Fused, Levels
 from polymodal.systems.medical.held_out_bounds import Bounds, held_out_bounds, saturated
 from polymodal.systems.medical.information_settings import InformationSettings
-from polymodal.systems.medical.segmenter import Scans
+from polymodal.systems.medical.scan_model import Scans
 from polymodal.systems.medical.segmenter_settings import Settings
 from polymodal.systems.medical.segmenter_settings import learn as learn_scans
 from polymodal.training.system import Scores
