@@ -1,9 +1,7 @@
 """From slices in image files to splits by patient: modalities as channels or files, and a mask."""
 
-import contextlib
 import zipfile
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial as bound
 from pathlib import Path
@@ -13,7 +11,6 @@ from jaxtyping import Float32, Shaped, UInt8
 from PIL import Image, ImageOps
 
 from polymodal.base.errors import PolymodalError
-from polymodal.base.progress import progress_bar
 from polymodal.data import image_files
 from polymodal.data.columns import Column, Each, Masks, Scans, Stored
 from polymodal.data.folder import Ledger
@@ -25,6 +22,7 @@ from polymodal.data.formats.slice_files import SliceFiles
 from polymodal.data.patient_splits import PatientSplits, by_patient
 from polymodal.data.records import Dataset
 from polymodal.data.scan_scales import FileRule, shares
+from polymodal.data.side_by_side import each_read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,16 +104,9 @@ def _read_all(
     """Every sound slice, all of one shape and type."""
     kept: list[SliceFiles] = []
     read: list[Slice] = []
-    with (
-        ThreadPoolExecutor(image_files.threads(len(wanted))) as pool,
-        progress_bar("Reading slices", len(wanted), shown=progress, transient=True) as advance,
-        contextlib.ExitStack() as stack,
-    ):
-        stack.callback(pool.shutdown, cancel_futures=True)
-        for one, found in zip(
-            wanted, pool.map(bound(read_slice, source, how), wanted), strict=True
-        ):
-            advance(1)
+    own = bound(read_slice, source, how)
+    with each_read(own, wanted, "Reading slices", progress=progress) as slices:
+        for one, found in slices:
             if isinstance(found, Slice) and read and not alike(found, read[0]):
                 first, shape = kept[0], list(read[0].values.shape[1:])
                 found = Flaw(

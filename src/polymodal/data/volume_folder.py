@@ -1,6 +1,5 @@
 """From folders of BraTS to splits by patient: four sequences, a mask, affines; read when asked for."""
 
-import contextlib
 import hashlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +12,6 @@ from jaxtyping import Float32, Float64, Shaped, UInt8
 
 from polymodal.base import files
 from polymodal.base.errors import PolymodalError
-from polymodal.base.progress import progress_bar
 from polymodal.data import image_files, volume_slices
 from polymodal.data.columns import Column, Each, Masks, Scans, Stored
 from polymodal.data.folder import Ledger
@@ -27,6 +25,7 @@ from polymodal.data.modalities import MR, TUMOUR
 from polymodal.data.patient_splits import PatientSplits, by_patient
 from polymodal.data.records import Dataset
 from polymodal.data.scan_scales import BRIGHT, FileRule, brightened
+from polymodal.data.side_by_side import each_read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,14 +91,9 @@ def _judged(
     """The sound scans and how large they are, all of one shape."""
     kept: list[Scan] = []
     extents: list[Extent] = []
-    with (
-        ThreadPoolExecutor(image_files.threads(len(scans))) as pool,
-        progress_bar("Checking scans", len(scans), shown=progress, transient=True) as advance,
-        contextlib.ExitStack() as stack,
-    ):
-        stack.callback(pool.shutdown, cancel_futures=True)
-        for scan, found in zip(scans, pool.map(bound(judge, source, how), scans), strict=True):
-            advance(1)
+    own = bound(judge, source, how)
+    with each_read(own, scans, "Checking scans", progress=progress) as judged:
+        for scan, found in judged:
             if isinstance(found, Extent) and extents and not how.crop:
                 found = _fitting(source, scan, found, kept[0], extents[0])
             if isinstance(found, Flaw):
