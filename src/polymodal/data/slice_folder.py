@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float32, Shaped, UInt8
-from PIL import Image, ImageOps
+from PIL import Image
 
 from polymodal.base.errors import PolymodalError
 from polymodal.data import image_files
@@ -21,7 +21,8 @@ from polymodal.data.formats.mask_labels import as_classes, places_of
 from polymodal.data.formats.slice_files import SliceFiles
 from polymodal.data.patient_splits import PatientSplits, by_patient
 from polymodal.data.records import Dataset
-from polymodal.data.scan_scales import FileRule, shares
+from polymodal.data.scan_scales import FileRule, Fit, shares
+from polymodal.data.scan_sizes import fitted
 from polymodal.data.side_by_side import each_read
 
 
@@ -155,8 +156,8 @@ def read_slice(source: Source, how: Slices, one: SliceFiles) -> Slice | Flaw:
         empty = np.zeros_like(there[0])
         values = np.stack([empty if image is None else image for image in images])
     if how.size:
-        values = np.stack([resized(v, how.size, Image.Resampling.BICUBIC) for v in values])
-        classes = resized(classes, how.size, Image.Resampling.NEAREST)
+        values = fitted(values, (how.size, how.size))
+        classes = fitted(classes, (how.size, how.size), Image.Resampling.NEAREST)
     return Slice(values, present, classes)
 
 
@@ -194,19 +195,6 @@ def _misfit(image: np.ndarray, is_mask: bool, first: np.ndarray, how: Slices) ->
     return None
 
 
-def resized(
-    values: Shaped[np.ndarray, "h w"], size: int, how: Image.Resampling
-) -> Shaped[np.ndarray, "size size"]:
-    """A plane in a square of a size, bars of 0 beside its shorter side, its numbers of the same kind."""
-    exact = values.astype(np.float32) if how != Image.Resampling.NEAREST else values
-    found = np.asarray(ImageOps.pad(Image.fromarray(exact), (size, size), how, color=0))
-    if how == Image.Resampling.NEAREST:
-        return found
-    most = np.iinfo(values.dtype).max
-    whole: np.ndarray = np.clip(np.rint(found), 0, most).astype(values.dtype)
-    return whole
-
-
 def _table(kept: Sequence[SliceFiles], read: Sequence[Slice], how: Slices) -> Dataset:
     """The columns of all slices."""
     n = len(read)
@@ -220,7 +208,8 @@ def _table(kept: Sequence[SliceFiles], read: Sequence[Slice], how: Slices) -> Da
             )
         present = None if there[:, k].all() else there[:, k]
         channel, channels = (k, len(how.channels)) if how.channels else (0, 1)
-        own = FileRule(scale="shares", channel=channel, channels=channels)
+        fit: Fit = "resized" if how.size else "free"
+        own = FileRule(scale="shares", channel=channel, channels=channels, fit=fit)
         columns[name] = Scans(n, bound(some, values[:, k]), present=present, rule=own)
     columns["mask"] = Masks(n, Stored(np.stack([s.mask for s in read])).batch, classes=how.classes)
     columns["group"] = Each.of([one.patient for one in kept])

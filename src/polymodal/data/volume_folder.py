@@ -61,6 +61,11 @@ class Volumes:
         """The sides of what is cut out."""
         return tuple(int(side) if side.isdecimal() else 0 for side in self.crop.split("x"))
 
+    @property
+    def rule(self) -> FileRule:
+        """How volumes of these scans are made; a box cuts voxels off and changes none."""
+        return FileRule(scale="brightest" if self.scaled else "own", fit="kept")
+
 
 def open_volumes(path: Path | str, how: Volumes, *, progress: bool = True) -> PatientSplits:
     """Open a folder of BraTS, or a zip of one; headers are checked at once, voxels when they are read.
@@ -229,8 +234,7 @@ def _table(
     kinds = [kind for kind in MR if any(kind in scan.files for scan in scans)]
     if how.slices:
         planes = volume_slices.planes_of(shape[0], how.slices)
-        of_files = FileRule(scale="unknown" if how.scaled else "own")
-        columns = volume_slices.columns_of(reader, kinds, planes, of_files, progress)
+        columns = volume_slices.columns_of(reader, kinds, planes, how.rule, progress)
         ids = [f"{id}/{plane:03d}" for id in ids for plane in planes.tolist()]
         patients = [patient for patient in patients for _ in planes]
         extent = f"{len(planes)} planes of {told(shape)}"
@@ -251,9 +255,8 @@ def _volumes(reader: Reader, kinds: Sequence[str], extents: Sequence[Extent]) ->
     for kind in kinds:
         there = np.array([kind in scan.files for scan in scans])
         present = None if there.all() else there
-        rule = FileRule(scale="brightest" if how.scaled else "own")
         some = bound(reader.modality, kind)
-        columns[kind] = Scans(len(scans), some, present=present, rule=rule)
+        columns[kind] = Scans(len(scans), some, present=present, rule=how.rule)
     columns["mask"] = Masks(len(scans), reader.masks, classes=TUMOUR)
     affines = [moved(extent, how.box) if how.crop else extent.affine for extent in extents]
     columns["affine"] = Stored(np.stack(affines))

@@ -9,11 +9,12 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from polymodal.data.scan_scales import FileRule
+from polymodal.systems.medical.scan_reading import Given, read_scans
 from polymodal.systems.medical.segmentation import (
     Segmentation,
     chances_of,
     check_window,
-    read_scans,
     window_of,
 )
 from polymodal.systems.medical.segmenter_settings import Settings
@@ -21,6 +22,9 @@ from polymodal.training.system import System
 
 Scans = list[Float[Tensor, "b _ *grid"]]
 """The scans of each modality, in the order of `names`."""
+
+BLOCK = 16
+"""Planes that are segmented at once."""
 
 
 class ScanModel(System):
@@ -55,14 +59,30 @@ class ScanModel(System):
         away = scan - scan.mean(axes, keepdim=True)
         return away / away.square().mean(axes, keepdim=True).sqrt().clamp(min=1e-6)
 
-    def read(self, scans: Mapping[str, Any]) -> dict[str, Float[np.ndarray, "c *grid"]]:
-        """Scans as the data of the training have them, channels first."""
-        return read_scans(scans, self.learned, exact=self.config.standardise == "data")
+    def read(
+        self, scans: Mapping[str, Any], *, axis: int | None = None, as_is: bool = False
+    ) -> Given:
+        """A user's scans as the data of the training have them; see `segment`."""
+        size = None if as_is or not self.resizes else self.learned["grid"]
+        exact = self.config.standardise == "data"
+        return read_scans(scans, self.learned, exact=exact, axis=axis, size=size)
 
+    @property
+    def resizes(self) -> bool:
+        """Whether slices are brought to the size of the training's: where its reader did so, or where
+        the network saw whole slices of that size alone. Voxels have a size in mm and keep it."""
+        rule = FileRule(**next(iter(self.learned.get("files", {}).values()), {}))
+        if self.dims == 3 or rule.fit == "kept":
+            return False
+        return rule.fit == "resized" or self.config.patch is None
+
+    @torch.no_grad()
     def segment(
         self,
         scans: Mapping[str, Any],
         *,
+        axis: int | None = None,
+        as_is: bool = False,
         flips: bool = False,
         window: int | None = None,
         overlap: float = 0.25,
@@ -70,9 +90,16 @@ class ScanModel(System):
     ) -> Segmentation:
         """The class of each place of one slice or volume. Not a medical device.
 
+        A slice of another size than the training's is brought to it, as `size` of the data does, and
+        what is found to the size of the slice; see `resizes`. A model of slices takes a volume plane by
+        plane.
+
         Args:
             scans: of each modality at hand its array (the grid, or channels first), or its file, whose
                 values are made as those of the training data were. All show the same places.
+            axis: of a volume's file, 0, 1 or 2, along which a model of slices takes its planes; by
+                default the last, which is the first of an array. An array of planes needs it.
+            as_is: keep the size of slices.
             flips: mean over the scans and their mirror images, left and right.
             window: side of the windows in which a large scan is segmented; by default that of the
                 training patches, or of volumes that are larger than the training's.
@@ -81,23 +108,35 @@ class ScanModel(System):
                 probabilities change in the second decimal place.
         """
         check_window(window, overlap)
-        given = self.read(scans)
+        given = self.read(scans, axis=axis, as_is=as_is)
         self.eval()
-        there = torch.tensor([name in given for name in self.names], device=self.device)
-        first = next(iter(given.values()))
-        tensors = []
-        for name in self.names:
-            scan = given.get(name, np.zeros((self.learned["channels"][name], *first.shape[1:])))
-            values = torch.from_numpy(np.ascontiguousarray(scan)).float().to(self.device)
-            tensors.append(self.standardised(name, values[None]))
-        size = window_of(first.shape[1:], self.learned["grid"], window or self.config.patch)
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=precision == "bf16"):
-            found = chances_of(self, tensors, there[None, None], size, overlap=overlap, flips=flips)
-        chances = np.asarray(found[0, 0].cpu().numpy())
+        size = window_of(given.grid, self.learned["grid"], window or self.config.patch)
+        likely = []
+        for start in range(0, len(given), BLOCK):
+            own, there = self.tensors(given, slice(start, start + BLOCK))
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=precision == "bf16"):
+                found = chances_of(self, own, there[None], size, overlap=overlap, flips=flips)
+            likely.append(found[0].cpu().numpy())
+        chances = np.ascontiguousarray(given.back(np.concatenate(likely)))
         labels = [0, 1] if self.learned["target"] else self.learned["labels"]
         return Segmentation(
             labels=np.array(labels)[chances.argmax(0)],
             chances=chances,
             classes=("background", *self.classes),
-            modalities=tuple(given),
+            modalities=tuple(given.values),
+            resized=given.grid if given.grid != given.sides else None,
         )
+
+    def tensors(self, given: Given, rows: slice) -> tuple[Scans, Bool[Tensor, "b n"]]:
+        """Some planes, or the slice or volume, standardised; and which modalities there are."""
+        there = torch.tensor([name in given.values for name in self.names], device=self.device)
+        found = []
+        for name in self.names:
+            if name in given.values:
+                values = torch.from_numpy(np.ascontiguousarray(given.values[name][rows]))
+                found.append(self.standardised(name, values.to(self.device)))
+            else:
+                count = len(range(*rows.indices(len(given))))
+                shape = count, self.learned["channels"][name], *given.grid
+                found.append(torch.zeros(shape, device=self.device))
+        return found, there.expand(len(found[0]), -1)
