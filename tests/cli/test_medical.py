@@ -61,7 +61,7 @@ def test_a_slice_is_segmented_from_what_is_there(runs, here, capsys) -> None:
         assert "not a medical device" in flat(captured.err)
         assert f"background {(found.labels == 0).sum()}" in told
         with Image.open("look.png") as look:
-            assert look.size == (2 * 384 + 8, 384)
+            assert look.size == (2 * 384 + 8, 384 + 32)
 
 
 @pytest.mark.parametrize("standardise", ["scan", "data"])
@@ -129,7 +129,7 @@ def test_files_of_another_size_are_made_as_the_reader_made_them(
     assert "Slices were brought to 16×16, as those of the training" in flat(capsys.readouterr().err)
     assert read_scan("a.png").values.tolist() == found.labels.tolist()
     with Image.open("look.png") as look:
-        assert look.size == (2 * 320 + 8, 384)  # each pixel of the file 16 times as large
+        assert look.size == (2 * 320 + 8, 384 + 32)  # each pixel of the file 16 times as large
     assert main([*given, "--as-is"]) == 0
     assert "brought to" not in capsys.readouterr().err
     kept = model.segment({"t1": file}, as_is=True)
@@ -150,6 +150,10 @@ def test_a_volume_is_segmented_by_a_model_of_slices(runs, here, capsys, axis) ->
     assert found.values.shape == volume.shape and found.affine.tolist() == affine.tolist()
     along = 0 if axis is None else 2 - int(axis)
     model = polymodal.load(runs["planes"])
+    # 28 mm from left to right, 18 mm from front to back, 30 mm from top to bottom
+    with Image.open("a.png") as look:
+        width, height = {None: (28, 18), "0": (28, 30), "1": (18, 30)}[axis]
+        assert (look.width - 8) / 2 / (look.height - 32) == pytest.approx(width / height, rel=0.01)
     for place in (0, 7):
         alone = model.segment({"flair": volume.take(place, along)}).labels
         assert found.values.take(place, along).tolist() == alone.tolist()

@@ -92,7 +92,7 @@ def main(arguments: list[str]) -> None:
     if options.overlay:
         first = {found.modalities[0]: scans[found.modalities[0]]}
         shown = system.read(first, axis=options.axis, as_is=True).picture()
-        write_bytes(options.overlay, picture(shown, found.labels, options.axis))
+        write_bytes(options.overlay, picture(shown, found, affine, options.axis))
     table(found).print(f"Found with {' and '.join(found.modalities)}")
     if found.resized:
         size = "×".join(map(str, found.resized))
@@ -158,18 +158,21 @@ def check_out(out: Path, scan: "Scan") -> None:
         )
 
 
-def picture(scan: Any, labels: Any, axis: int | None) -> bytes:
-    """The scan beside itself with its labels; of a volume, the plane that has most of them."""
+def picture(scan: Any, found: "Segmentation", affine: Any, axis: int | None) -> bytes:
+    """The scan beside itself with its classes; of a volume, the plane that has most of them, upright."""
     import numpy as np
 
     from polymodal.views.segmentation_overlay import fullest, overlay
+    from polymodal.views.upright_planes import Turn, upright
 
-    if labels.ndim == 3:
+    classes, turn = found.chances.argmax(0), Turn()
+    if classes.ndim == 3:
         along = 0 if axis is None else 2 - axis
-        scan, labels = np.moveaxis(scan, along, 0), np.moveaxis(labels, along, 0)
-        plane = fullest(labels)
-        scan, labels = scan[plane], labels[plane]
-    return overlay(scan, labels)
+        scan, classes = np.moveaxis(scan, along, 0), np.moveaxis(classes, along, 0)
+        plane = fullest(classes)
+        scan, classes = scan[plane], classes[plane]
+        turn = turn if affine is None else upright(affine, along)
+    return overlay(turn(scan), turn(classes), found.classes[1:], turn.pixel)
 
 
 def table(found: "Segmentation") -> "Table":
