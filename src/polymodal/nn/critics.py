@@ -182,8 +182,9 @@ class ConcatAndConvolve(nn.Module):
         self, rows: Float[Tensor, "*m e"], columns: Float[Tensor, "*n e"]
     ) -> Float[Tensor, "..."]:
         """The score of each half with the one beside it."""
-        scores: Tensor = self.rest(rows + columns)
-        return scores.squeeze(-1)
+        sums: Tensor = self.rest[0](rows + columns)
+        scores: Tensor = self.rest[1:](sums.flatten(0, -2))  # a view is not overwritten for free
+        return scores.view(sums.shape[:-1])
 
     def block(self, rows: Float[Tensor, "m e"], columns: Float[Tensor, "k e"]) -> tuple[int, int]:
         """How many rows and columns are paired at a time: whole rows where `bytes` allow it."""
