@@ -9,6 +9,7 @@ from PIL import Image
 
 import polymodal
 from polymodal.cli import main
+from polymodal.data.formats.volumes import write_volume
 from polymodal.data.scan_files import read_scan, write_labels
 from polymodal.data.scan_sizes import restored
 from polymodal.data.sources import open_splits
@@ -157,6 +158,39 @@ def test_a_volume_is_segmented_by_a_model_of_slices(runs, here, capsys, axis) ->
     for place in (0, 7):
         alone = model.segment({"flair": volume.take(place, along)}).labels
         assert found.values.take(place, along).tolist() == alone.tolist()
+
+
+@pytest.mark.parametrize("standardise", ["scan", "data"])
+def test_a_model_of_planes_of_volumes_sees_in_a_volume_what_it_learned_from(
+    tmp_path, monkeypatch, capsys, standardise
+) -> None:
+    """Planes of BraTS, cropped in training: those of a file keep their size, and its brightness is one."""
+    pytest.importorskip("nibabel")
+    monkeypatch.chdir(tmp_path)
+    heads = scans(12, dims=3, side=12, names=("flair", "t1"))
+    for row in range(12):
+        home = tmp_path / "brats" / f"BraTS20_Training_{row:03d}"
+        home.mkdir(parents=True)
+        for name in ("flair", "t1"):
+            values = np.clip(100 * heads[row][name][0], 0, 2000).astype(np.int16)
+            write_volume(home / f"{home.name}_{name}.nii.gz", values, np.eye(4))
+        write_volume(home / f"{home.name}_seg.nii.gz", heads[row]["mask"], np.eye(4))
+    config = cmim.Config(**SMALL, standardise=standardise)
+    for crop, name in (("", "whole"), (",crop=12x8x8", "cropped")):
+        data = f"brats:brats,slices=3,partial=yes{crop}"
+        jobs.train("cmim", config, TRAINING, data=data, run=tmp_path / name)
+        plane = open_splits(data)["test"][0]  # the plane 2 of 12
+        patient = plane.id.partition("/")[0]
+        file = f"brats/{patient}/{patient}_flair.nii.gz"
+        model = polymodal.load(tmp_path / name)
+        found = model.segment({"flair": file})
+        assert found.labels.shape == (12, 12, 12) and found.resized is None
+        if not crop:
+            own = model.segment({"flair": plane["flair"]}).chances
+            np.testing.assert_allclose(found.chances[:, 2], own, atol=5e-3)  # kept as float16
+        assert main(["segment", name, "--flair", file, "--out", f"{name}.nii.gz"]) == 0
+        assert "brought to" not in capsys.readouterr().err
+        assert read_scan(f"{name}.nii.gz").values.tolist() == found.labels.tolist()
 
 
 def test_an_array_gives_an_array(runs, here, capsys) -> None:
