@@ -23,7 +23,7 @@ Segment a scan: the class of each pixel or voxel, by a model of `polymodal train
 
 Any of the modalities that the model was trained with is enough. All files show the same places: volumes of one shape and affine, or grey pictures of one size. The output has the shape and affine of the input.
 
-A model of slices takes a volume plane by plane (--axis). A slice of another size than those of the training is brought to their size, with bars of 0 beside its shorter side, and the labels back to its own (--as-is keeps it). Planes of a model that was trained on planes of volumes, and volumes, keep their size.
+A model of slices takes a volume plane by plane (--axis). A slice of another size than those of the training is brought to their size, with bars of 0 beside its shorter side, and the labels back to its own (--as-is keeps it). What keeps its size: volumes, planes for a model that was trained on planes of volumes, and slices for a model that was trained on patches of slices of their own size.
 
 For research. It is not a medical device and must not be used for diagnosis.
 """  # noqa: E501 (tyro breaks the lines)

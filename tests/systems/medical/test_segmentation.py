@@ -194,6 +194,10 @@ def test_axes_that_are_not_there_are_refused(model) -> None:
         model.segment(volume, axis=3)
     with pytest.raises(PolymodalError, match="segments volumes whole, so that no axis"):
         made(unet, scans(6, side=8, dims=3), levels=2).segment(volume, axis=2)
+    with pytest.raises(
+        PolymodalError, match=r"axis is for volumes, but the scan of t1 has .*\[8, 8\]"
+    ):
+        model.segment({"t1": np.zeros((8, 8))}, axis=2)
     with pytest.raises(PolymodalError, match="one size; found flair 9×8×8, t1 8×8×8"):
         model.segment({**volume, "flair": np.zeros((9, 8, 8))}, axis=2)
 

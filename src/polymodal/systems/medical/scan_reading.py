@@ -107,9 +107,7 @@ def read_one(
     rule = FileRule(**learned.get("files", {}).get(name, {}))
     dims, along = len(learned["grid"]), None
     if dims == 2 and (axis is not None or scan.affine is not None):
-        along = LAST - (
-            LAST if axis is None else axis
-        )  # axes of arrays are those of files, backwards
+        along = 2 - (LAST if axis is None else axis)  # arrays have the axes of files backwards
     items = items_of(numbers_of(scan, name, rule), name, learned["channels"][name], dims, along)
     sides = items.shape[2:]
     if size is not None and sides != tuple(size):
@@ -123,14 +121,18 @@ def items_of(
 ) -> Shaped[np.ndarray, "p c *grid"]:
     """An array as a slice or volume of its channels, or as planes along one of its axes."""
     items = values[None]
-    if along is not None and values.ndim == 3:
+    if along is not None:
+        if values.ndim != 3:
+            raise PolymodalError(
+                f"axis is for volumes, but the scan of {name} has the shape {list(values.shape)}. Leave "
+                "it out."
+            )
         items = np.moveaxis(values, along, 0)[:, None]
-    elif along is None and values.ndim == dims and channels == 1:
+    elif values.ndim == dims and channels == 1:
         items = values[None, None]
     if items.ndim != dims + 2 or items.shape[1] != channels or items.dtype.kind not in "fiub":
-        more = (
-            " An array of planes needs axis." if along is None and values.ndim == dims + 1 else ""
-        )
+        planes = along is None and dims == 2 and values.ndim == 3
+        more = " An array of planes needs axis." if planes else ""
         raise PolymodalError(
             f"A scan of {name} has {channels} channel{'s' if channels > 1 else ''} of {dims} sides; found "
             f"{values.dtype} of shape {list(values.shape)}.{more}"
