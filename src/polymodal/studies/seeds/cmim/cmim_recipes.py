@@ -62,6 +62,7 @@ SMALL_SLICES = replace(
 FULL_SLICES = Size(
     training=Training(epochs=60, batch_size=32),
     model={"width": 32, "levels": 5, "lr": 1e-3, "dice_weight": 0.5, "decay": True},
+    information={"critic_hidden": 512},
 )
 QUICK_SLICES = Size(
     training=Training(max_steps=2, batch_size=4, val_every=2),
@@ -88,6 +89,7 @@ SMALL_FILMS = Size(
 FULL_FILMS = Size(
     training=Training(epochs=20, batch_size=32),
     model={"image_encoder": "efficientnet-lite0", "lr": 1e-4, "decay": True},
+    information={"critic_hidden": 512},
 )
 """EfficientNet-Lite0 in place of the thesis's ResNet-50, because its ImageNet weights need no download;
 and learned word vectors, because GloVe's are a file of the user's."""
