@@ -2,11 +2,15 @@
 
     python benchmarks/cmim.py [--device cuda] [--out results.json]
     python benchmarks/cmim.py --size 32 --batch 4 --width 8 --levels 3 --images 16 --steps 1 --rounds 1
+    python benchmarks/cmim.py --operations --batch 5 --images 10
 
 A step is what training does for a batch: gather it, augment, encode every modality, decode each alone and
 all together, the losses, backward, clip, Adam. Both steps have the same slices in the same order, of noise:
 what is in them changes no time. They are timed in turn, round after round; the ratio is the median over
 rounds. Slices a second count each slice once, whatever its number of modalities.
+
+With --operations nothing is timed: the operations of products and convolutions are counted, which are the
+same on every machine and, for each slice, in every batch of more than four, the usual number of negatives.
 """
 
 import argparse
@@ -17,6 +21,7 @@ import numpy as np
 import torch
 from rich.console import Console
 from rich.table import Table
+from torch.utils.flop_counter import FlopCounterMode
 
 from polymodal.data.columns import Stored
 from polymodal.data.records import Dataset
@@ -26,6 +31,7 @@ from polymodal.training.training_config import Training
 from timing import as_trained, compared, descent, parser, write
 
 WITH, WITHOUT = "with bounds", "without bounds"
+WIDE = "with bounds, critics of 512"
 TARGET = 1.5
 """How many times the step without bounds a step with them may take."""
 
@@ -43,11 +49,17 @@ def noise(options: argparse.Namespace) -> Dataset:
     return Dataset(columns, fingerprint=f"noise {options.images} {side} {options.modalities}")
 
 
-def step_of(train: Dataset, weight: float, options: argparse.Namespace) -> Callable[[], None]:
-    """A step of CMIM with this weight of the local–local bounds."""
+def step_of(
+    train: Dataset, weight: float, options: argparse.Namespace, hidden: int | None = None
+) -> Callable[[], None]:
+    """A step of CMIM with this weight of the local–local bounds, and critics as wide as asked for."""
     torch.manual_seed(0)
     config = cmim.Config(
-        width=options.width, levels=options.levels, dice_weight=0.5, lambda_ll=weight
+        width=options.width,
+        levels=options.levels,
+        dice_weight=0.5,
+        lambda_ll=weight,
+        critic_hidden=hidden,
     )
     system = cmim.build(config, cmim.learn(config, train))
     system.start(train)
@@ -62,6 +74,32 @@ def step_of(train: Dataset, weight: float, options: argparse.Namespace) -> Calla
 
     batches = as_trained(examples, options.batch)
     return descent(system, batches, system.configure_optimizers(), clip, options.fast)
+
+
+def counted(steps: dict[str, Callable[[], None]], batch: int) -> dict[str, Any]:
+    """The operations of each step for a slice, in thousand millions, and how many times those of the
+    step without bounds they are."""
+    spent = {}
+    for name, step in steps.items():
+        with FlopCounterMode(display=False) as counter:
+            step()
+        spent[name] = counter.get_total_flops() / 1e9 / batch
+    return {
+        "rows": [
+            {"name": name, "metrics": {"operations": own, "times": own / spent[WITHOUT]}}
+            for name, own in spent.items()
+        ],
+        "target": TARGET,
+    }
+
+
+def show_counted(found: dict[str, Any]) -> None:
+    """Print the table of operations."""
+    table = Table("step", "thousand million operations a slice", "times that without bounds")
+    for row in found["rows"]:
+        own = row["metrics"]
+        table.add_row(row["name"], f"{own['operations']:.2f}", f"{own['times']:.2f}")
+    Console().print(table)
 
 
 def show(found: dict[str, Any], options: argparse.Namespace) -> None:
@@ -94,10 +132,16 @@ def main() -> None:
     flags.add_argument("--width", type=int, default=32, help="maps of the finest level")
     flags.add_argument("--levels", type=int, default=5)
     flags.add_argument("--modalities", nargs="+", default=["flair", "t1", "t1c"])
+    flags.add_argument("--operations", action="store_true", help="count them, in place of timing")
     flags.add_argument("--fast", action="store_true", help="products rounded to bf16")
     options = flags.parse_args()
     train = noise(options)
     steps = {WITH: step_of(train, 0.1, options), WITHOUT: step_of(train, 0.0, options)}
+    if options.operations:
+        found = counted(steps | {WIDE: step_of(train, 0.1, options, hidden=512)}, options.batch)
+        show_counted(found)
+        write("cmim", found, options)
+        return
     found = compared(steps, WITHOUT, WITH, TARGET, options.batch, options)
     show(found, options)
     write("cmim", found, options)

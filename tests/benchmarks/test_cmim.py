@@ -26,3 +26,18 @@ def test_both_steps_are_timed(tmp_path):
         4 / spent["with bounds"]["seconds"]
     )
     assert found["protocol"]["modalities"] == ["flair", "t1", "t1c"]
+
+
+@pytest.mark.slow
+def test_operations_are_counted(tmp_path):
+    out = tmp_path / "found.json"
+    carry_out(PROGRAM, *SMALL.split(), "--operations", "--out", str(out))
+    spent = {row["name"]: row["metrics"] for row in json.loads(out.read_text())["rows"]}
+    plain = spent["without bounds"]["operations"]
+    # a step has a product for the value, one for the gradient of each factor: 16 wide maps, critics of 32
+    places, scores = 8 * 8, 8 * 8 * 4  # a true pair and three others, of two levels the coarse one
+    for name, hidden in (("with bounds", 32), ("with bounds, critics of 512", 512)):
+        beside = 6 * 3 * 2 * (places * 2 * 16 * hidden + scores * (hidden * hidden + hidden))
+        beside = (beside + 2 * 3 * places * 16) / 1e9  # and the mean of three maps
+        assert spent[name]["operations"] == pytest.approx(plain + beside)
+        assert spent[name]["times"] == pytest.approx((plain + beside) / plain)

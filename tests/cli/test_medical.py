@@ -9,7 +9,9 @@ from PIL import Image
 
 import polymodal
 from polymodal.cli import main
+from polymodal.data.formats.volumes import write_volume
 from polymodal.data.scan_files import read_scan, write_labels
+from polymodal.data.scan_sizes import restored
 from polymodal.data.sources import open_splits
 from polymodal.runs import jobs
 from polymodal.systems.medical import cmim, findings
@@ -60,7 +62,7 @@ def test_a_slice_is_segmented_from_what_is_there(runs, here, capsys) -> None:
         assert "not a medical device" in flat(captured.err)
         assert f"background {(found.labels == 0).sum()}" in told
         with Image.open("look.png") as look:
-            assert look.size == (2 * 384 + 8, 384)
+            assert look.size == (2 * 384 + 8, 384 + 32)
 
 
 @pytest.mark.parametrize("standardise", ["scan", "data"])
@@ -96,6 +98,110 @@ def test_a_slice_from_its_file_is_that_of_the_dataset(tmp_path, monkeypatch, sta
         assert np.allclose(other, by_dataset.chances, atol=1e-4) == (standardise == "scan")
         assert main(["segment", str(home), "--t1", file, "--out", "a.png"]) == 0
         assert read_scan("a.png").values.tolist() == by_dataset.labels.tolist()
+
+
+def test_files_of_another_size_are_made_as_the_reader_made_them(
+    tmp_path, monkeypatch, capsys
+) -> None:
+    """Slices of 24×20 pixels, trained on at 16: what the model sees of a file is what it saw then."""
+    monkeypatch.chdir(tmp_path)
+    data = scans(12, side=24)
+    for row in range(12):
+        home = tmp_path / "wide" / f"p{row % 6}"
+        home.mkdir(parents=True, exist_ok=True)
+        pixels = np.stack(
+            [np.clip(25 * data[row][n][0], 0, 255) for n in ("flair", "t1", "t1")], -1
+        )
+        Image.fromarray(pixels.astype(np.uint8)[:, :20]).save(home / f"{row}.png")
+        Image.fromarray(data[row]["mask"][:, :20]).save(home / f"{row}_mask.png")
+    name = "slices:wide,channels=flair+t1+t2,size=16"
+    config = cmim.Config(**SMALL, standardise="data", modalities=("flair", "t1"), patch=8)
+    jobs.train("cmim", config, TRAINING, data=name, run=tmp_path / "run")
+    model = polymodal.load(tmp_path / "run")
+    one = open_splits(name)["test"][0]
+    file = f"wide/{one.id}.png"
+    assert model.read({"t1": file}).values["t1"][0].tolist() == one["t1"].tolist()
+    small = model.segment({"t1": one["t1"]}).chances
+    found = model.segment({"t1": file})
+    assert found.labels.shape == (24, 20) and found.resized == (16, 16)
+    assert found.chances.tolist() == restored(small, (24, 20)).tolist()
+    given = ["segment", "run", "--t1", file, "--out", "a.png", "--overlay", "look.png"]
+    assert main(given) == 0
+    assert "Slices were brought to 16×16, as those of the training" in flat(capsys.readouterr().err)
+    assert read_scan("a.png").values.tolist() == found.labels.tolist()
+    with Image.open("look.png") as look:
+        assert look.size == (2 * 320 + 8, 384 + 32)  # each pixel of the file 16 times as large
+    assert main([*given, "--as-is"]) == 0
+    assert "brought to" not in capsys.readouterr().err
+    kept = model.segment({"t1": file}, as_is=True)
+    assert read_scan("a.png").values.tolist() == kept.labels.tolist()
+
+
+@pytest.mark.parametrize("axis", [None, "0", "1"])
+def test_a_volume_is_segmented_by_a_model_of_slices(runs, here, capsys, axis) -> None:
+    pytest.importorskip("nibabel")
+    affine = np.array([[0, 2, 0, 5], [1, 0, 0, 6], [0, 0, 3, 7], [0, 0, 0, 1.0]])
+    scan = np.clip(20 * scans(3, dims=3, side=18)[0]["flair"][0], 0, 255).astype(np.uint8)
+    volume = scan[:10, :14]  # planes, rows, columns
+    write_labels(here / "flair.nii.gz", volume, affine)
+    arguments = ["--flair", "flair.nii.gz", "--out", "a.nii.gz", "--overlay", "a.png"]
+    given = [] if axis is None else ["--axis", axis]
+    assert main(["segment", str(runs["planes"]), *arguments, *given]) == 0
+    found = read_scan(here / "a.nii.gz")
+    assert found.values.shape == volume.shape and found.affine.tolist() == affine.tolist()
+    along = 0 if axis is None else 2 - int(axis)
+    model = polymodal.load(runs["planes"])
+    # 28 mm from left to right, 18 mm from front to back, 30 mm from top to bottom
+    with Image.open("a.png") as look:
+        width, height = {None: (28, 18), "0": (28, 30), "1": (18, 30)}[axis]
+        assert (look.width - 8) / 2 / (look.height - 32) == pytest.approx(width / height, rel=0.01)
+    for place in (0, 7):
+        alone = model.segment({"flair": volume.take(place, along)}).labels
+        assert found.values.take(place, along).tolist() == alone.tolist()
+
+
+@pytest.mark.parametrize("standardise", ["scan", "data"])
+def test_a_model_of_planes_of_volumes_sees_in_a_volume_what_it_learned_from(
+    tmp_path, monkeypatch, capsys, standardise
+) -> None:
+    """Planes of BraTS, cropped in training: those of a file keep their size, and its brightness is one."""
+    pytest.importorskip("nibabel")
+    monkeypatch.chdir(tmp_path)
+    heads = scans(12, dims=3, side=12, names=("flair", "t1"))
+    for row in range(12):
+        home = tmp_path / "brats" / f"BraTS20_Training_{row:03d}"
+        home.mkdir(parents=True)
+        for name in ("flair", "t1"):
+            values = np.clip(100 * heads[row][name][0], 0, 2000).astype(np.int16)
+            write_volume(home / f"{home.name}_{name}.nii.gz", values, np.eye(4))
+        write_volume(home / f"{home.name}_seg.nii.gz", heads[row]["mask"], np.eye(4))
+    config = cmim.Config(**SMALL, standardise=standardise)
+    for crop, name in (("", "whole"), (",crop=12x8x8", "cropped")):
+        data = f"brats:brats,slices=3,partial=yes{crop}"
+        jobs.train("cmim", config, TRAINING, data=data, run=tmp_path / name)
+        plane = open_splits(data)["test"][0]  # the plane 2 of 12
+        patient = plane.id.partition("/")[0]
+        file = f"brats/{patient}/{patient}_flair.nii.gz"
+        model = polymodal.load(tmp_path / name)
+        found = model.segment({"flair": file})
+        assert found.labels.shape == (12, 12, 12) and found.resized is None
+        if not crop:
+            own = model.segment({"flair": plane["flair"]}).chances
+            np.testing.assert_allclose(found.chances[:, 2], own, atol=5e-3)  # kept as float16
+        assert main(["segment", name, "--flair", file, "--out", f"{name}.nii.gz"]) == 0
+        assert "brought to" not in capsys.readouterr().err
+        assert read_scan(f"{name}.nii.gz").values.tolist() == found.labels.tolist()
+
+
+def test_an_array_gives_an_array(runs, here, capsys) -> None:
+    scan = scans(3, dims=3, side=8)[0]["flair"][0]
+    np.save("flair.npy", scan)
+    run = str(runs["volumes"])
+    assert main(["segment", run, "--flair", "flair.npy", "--out", "a.npy"]) == 0
+    labels = polymodal.load(runs["volumes"]).segment({"flair": scan}).labels
+    assert read_scan("a.npy").values.tolist() == labels.tolist()
+    assert main(["segment", run, "--flair", "flair.npy", "--out", "a.png"]) == 1
+    assert "The labels of an array are written as .npy" in flat(capsys.readouterr().err)
 
 
 def test_drawn_scans_and_files_share_no_scale(tmp_path, here, capsys) -> None:

@@ -9,10 +9,15 @@ import pytest
 from PIL import Image
 
 from polymodal.base.errors import PolymodalError
-from polymodal.data.scan_files import read_scan, values_of, write_labels
+from polymodal.data.scan_files import Scan, numbers_of, read_scan, scaled, write_labels
 from polymodal.data.scan_scales import FileRule
 
 SHARES = FileRule(scale="shares")
+
+
+def values_of(scan: Scan, name: str, rule: FileRule, exact: bool) -> np.ndarray:
+    """A file's values as the dataset has them."""
+    return scaled(numbers_of(scan, name, rule), scan, name, rule, exact=exact)
 
 
 def test_volumes_keep_their_planes_and_their_affine(tmp_path: Path) -> None:
@@ -32,6 +37,9 @@ def test_labels_of_a_slice_are_a_grey_picture(tmp_path: Path) -> None:
     labels = np.array([[0, 1], [4, 0]])
     write_labels(tmp_path / "a.png", labels, None)
     assert read_scan(tmp_path / "a.png").values.tolist() == labels.tolist()
+    volume = np.arange(8).reshape(2, 2, 2)
+    write_labels(tmp_path / "a.npy", volume, None)
+    assert read_scan(tmp_path / "a.npy").values.tolist() == volume.tolist()
 
 
 def test_pictures_become_shares_of_their_types_largest_number(tmp_path: Path) -> None:

@@ -132,3 +132,32 @@ def test_what_cannot_be_paired_is_refused() -> None:
         pair_scores(critic, torch.zeros(2, 4, 3), torch.zeros(2, 5, 3), Apart())
     with pytest.raises(PolymodalError, match="Of 1 images and 1 places no pair can be drawn apart"):
         pair_scores(critic, torch.zeros(1, 1, 3), torch.zeros(1, 1, 3), Apart())
+
+
+def test_the_gradient_is_that_of_a_plain_loop() -> None:
+    """All negatives are scored in one product, and sums are overwritten."""
+    torch.manual_seed(0)
+    critic = ConcatAndConvolve(summary=3, local=5, hidden=7).double()
+    left, right = torch.randn(3, 4, 3).double(), torch.randn(3, 4, 5).double()
+    left.requires_grad_()
+    inputs = [left, *critic.parameters()]
+    torch.manual_seed(1)
+    bound = information(critic, left, right, apart=Apart(2, 2), bound=jensen_shannon)
+    torch.manual_seed(1)
+    shifts, jumps = drawn(3, 2), drawn(4, 2)
+    first, second, third = critic.first, critic.rest[1], critic.rest[3]
+
+    def score(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return third(second(first(torch.cat([x, y])).clamp(min=0)).clamp(min=0))
+
+    true, false = [], []
+    for i in range(3):
+        for p in range(4):
+            true.append(score(left[i, p], right[i, p]))
+            false += [score(left[i, p], right[(i - shift) % 3, p]) for shift in shifts]
+            false += [score(left[i, p], right[i, (p - jump) % 4]) for jump in jumps]
+    plain = math.log(4) - softplus(-torch.cat(true)).mean() - softplus(torch.cat(false)).mean()
+    for own, wanted in zip(
+        torch.autograd.grad(bound, inputs), torch.autograd.grad(plain, inputs), strict=True
+    ):
+        torch.testing.assert_close(own, wanted)

@@ -11,6 +11,7 @@ from polymodal.cli import Device, parse_options
 
 if TYPE_CHECKING:
     from polymodal.base.tables import Table
+    from polymodal.data.scan_files import Scan
     from polymodal.systems.medical.segmentation import Segmentation
 
 HELP = """\
@@ -20,7 +21,9 @@ Segment a scan: the class of each pixel or voxel, by a model of `polymodal train
   polymodal segment RUN --flair flair.png --out found.png --overlay look.png
   polymodal segment RUN --scan adc=adc.nii.gz --out found.nii.gz
 
-Any of the modalities that the model was trained with is enough. All files show the same places: volumes of one shape and affine, which the output keeps, or grey pictures of one size.
+Any of the modalities that the model was trained with is enough. All files show the same places: volumes of one shape and affine, or grey pictures of one size. The output has the shape and affine of the input.
+
+A model of slices takes a volume plane by plane (--axis). A slice of another size than those of the training is brought to their size, with bars of 0 beside its shorter side, and the labels back to its own (--as-is keeps it). What keeps its size: volumes, planes for a model that was trained on planes of volumes, and slices for a model that was trained on patches of slices of their own size.
 
 For research. It is not a medical device and must not be used for diagnosis.
 """  # noqa: E501 (tyro breaks the lines)
@@ -43,9 +46,13 @@ class Segment:
     scan: tuple[str, ...] = ()
     """Other modalities, each as NAME=FILE."""
     out: Path
-    """File for the labels: .png for a picture, .nii or .nii.gz for a volume."""
+    """File for the labels: .png for a picture, .nii or .nii.gz for a volume, .npy for an array."""
     overlay: Path | None = None
     """PNG file for the scan with the labels in colour; of a volume, its fullest plane."""
+    axis: Literal[0, 1, 2] | None = None
+    """Axis of a volume's file along which a model of slices takes its planes; by default the last, 2."""
+    as_is: bool = False
+    """Keep the size of slices, whatever that of the training's was."""
     flips: bool = False
     """Mean over the scan and its mirror image."""
     window: int | None = None
@@ -70,11 +77,12 @@ def main(arguments: list[str]) -> None:
     from polymodal.runs.loading import load_for
 
     scans, affine = read_all(files)
-    check_out(options.out, affine)
+    check_out(options.out, next(iter(scans.values())))
     system = load_for("segment", options.run, options.device)
-    scans = system.read(scans)
     found = system.segment(
         scans,
+        axis=options.axis,
+        as_is=options.as_is,
         flips=options.flips,
         window=options.window,
         overlap=options.overlap,
@@ -82,8 +90,16 @@ def main(arguments: list[str]) -> None:
     )
     write_labels(options.out, found.labels, affine)
     if options.overlay:
-        write_bytes(options.overlay, picture(next(iter(scans.values()))[0], found.labels))
+        first = {found.modalities[0]: scans[found.modalities[0]]}
+        shown = system.read(first, axis=options.axis, as_is=True).picture()
+        write_bytes(options.overlay, picture(shown, found, affine, options.axis))
     table(found).print(f"Found with {' and '.join(found.modalities)}")
+    if found.resized:
+        size = "×".join(map(str, found.resized))
+        say(
+            f"Slices were brought to {size}, as those of the training, and the labels back. "
+            "--as-is keeps their size."
+        )
     for place in places:
         say(f"Wrote {place}.")
     say("For research: not a medical device.")
@@ -129,24 +145,34 @@ def read_all(files: dict[str, Path]) -> tuple[dict[str, Any], Any]:
     return scans, affine
 
 
-def check_out(out: Path, affine: Any) -> None:
+def check_out(out: Path, scan: "Scan") -> None:
     """Refuse an output of another kind than the input."""
-    wanted = (".png",) if affine is None else (".nii", ".nii.gz")
-    if not out.name.endswith(wanted):
+    kind, wanted = "a picture", [".png"]
+    if scan.affine is not None:
+        kind, wanted = "a volume", [".nii", ".nii.gz"]
+    elif scan.bare:
+        kind, wanted = "an array", [".npy"]
+    if not out.name.endswith(tuple(wanted)):
         raise PolymodalError(
-            f"The labels of {'a picture' if affine is None else 'a volume'} are written as "
-            f"{' or '.join(wanted)}, but --out is {out}."
+            f"The labels of {kind} are written as {' or '.join(wanted)}, but --out is {out}."
         )
 
 
-def picture(scan: Any, labels: Any) -> bytes:
-    """The scan beside itself with its labels; of a volume, the plane that has most of them."""
-    from polymodal.views.segmentation_overlay import fullest, overlay
+def picture(scan: Any, found: "Segmentation", affine: Any, axis: int | None) -> bytes:
+    """The scan beside itself with its classes; of a volume, the plane that has most of them, upright."""
+    import numpy as np
 
-    if labels.ndim == 3:
-        plane = fullest(labels)
-        scan, labels = scan[plane], labels[plane]
-    return overlay(scan, labels)
+    from polymodal.views.segmentation_overlay import fullest, overlay
+    from polymodal.views.upright_planes import Turn, upright
+
+    classes, turn = found.chances.argmax(0), Turn()
+    if classes.ndim == 3:
+        along = 0 if axis is None else 2 - axis
+        scan, classes = np.moveaxis(scan, along, 0), np.moveaxis(classes, along, 0)
+        plane = fullest(classes)
+        scan, classes = scan[plane], classes[plane]
+        turn = turn if affine is None else upright(affine, along)
+    return overlay(turn(scan), turn(classes), found.classes[1:], turn.pixel)
 
 
 def table(found: "Segmentation") -> "Table":

@@ -21,11 +21,17 @@ Affine = Float64[np.ndarray, "4 4"]
 class Scan:
     """The numbers of one file as they stand in it."""
 
-    path: Path
+    path: Path | None
+    """None of an array that is in no file."""
     values: Shaped[np.ndarray, "*grid"] = field(repr=False)
     """`h w` of a grey picture, `h w c` of one with channels, `d h w` of a volume, any of .npy."""
     affine: Affine | None = None
     """Of a volume."""
+
+    @property
+    def bare(self) -> bool:
+        """Whether it is an array in the units of the dataset, as .npy has."""
+        return self.path is None or self.path.suffix == ".npy"
 
 
 def read_scan(path: Path | str) -> Scan:
@@ -47,31 +53,43 @@ def read_scan(path: Path | str) -> Scan:
         ) from error
 
 
-def values_of(scan: Scan, name: str, rule: FileRule, *, exact: bool) -> Shaped[np.ndarray, "*grid"]:
-    """A file's values as the dataset has them.
+def numbers_of(scan: Scan, name: str, rule: FileRule) -> Shaped[np.ndarray, "*grid"]:
+    """A modality's own numbers in a file: those of a picture's channel, of a volume, or an array's.
 
     Args:
-        scan: of a picture or a volume; an .npy is taken as it is, as an array in the dataset's units.
+        scan: of a file.
+        name: the modality.
+        rule: how the dataset's reader makes it.
+    """
+    return scan.values if scan.bare or scan.affine is not None else plane_of(scan, name, rule)
+
+
+def scaled(
+    numbers: Shaped[np.ndarray, "*grid"], scan: Scan, name: str, rule: FileRule, *, exact: bool
+) -> Shaped[np.ndarray, "*grid"]:
+    """These numbers as values of the dataset.
+
+    Args:
+        numbers: of all places of a scan.
+        scan: whose they are; an array is in the dataset's units already.
         name: the modality.
         rule: how the dataset's reader makes it.
         exact: whether the scale matters; where each scan is standardised by itself it does not.
     """
-    if scan.path.suffix == ".npy":
-        return scan.values
-    grid = scan.values if scan.affine is not None else plane_of(scan, name, rule)
-    kind = grid.dtype.kind
-    if rule.scale == "shares" and kind == "u":
-        return shares(grid)
+    if scan.bare:
+        return numbers
+    if rule.scale == "shares" and numbers.dtype.kind == "u":
+        return shares(numbers)
     if rule.scale == "brightest" and scan.affine is not None:
-        return brightened(grid)
+        return brightened(numbers)
     if rule.scale != "own" and exact:
         raise PolymodalError(
-            f"{scan.path}: how its numbers ({grid.dtype}) become values of {name} is not known, and "
+            f"{scan.path}: how its numbers ({numbers.dtype}) become values of {name} is not known, and "
             "with --standardise data it matters: these data were "
             f"{WORDS[rule.scale]}. Give an array, or .npy, in the units of the training data, or "
             "train with --standardise scan."
         )
-    return grid.astype(np.float32)
+    return numbers.astype(np.float32)
 
 
 def plane_of(scan: Scan, name: str, rule: FileRule) -> Shaped[np.ndarray, "h w"]:
@@ -92,11 +110,14 @@ def plane_of(scan: Scan, name: str, rule: FileRule) -> Shaped[np.ndarray, "h w"]
 
 
 def write_labels(path: Path, labels: Int[np.ndarray, "*grid"], affine: Affine | None) -> None:
-    """Labels as a grey picture, or as a volume that lies where the affine says."""
+    """Labels as an array (.npy), as a grey picture, or as a volume that lies where the affine says."""
     small = labels.astype(np.uint8)
     if affine is not None:
         volumes.write_volume(path, small, affine)
         return
     content = io.BytesIO()
-    Image.fromarray(small).save(content, "PNG")
+    if path.suffix == ".npy":
+        np.save(content, small)
+    else:
+        Image.fromarray(small).save(content, "PNG")
     write_bytes(path, content.getvalue())

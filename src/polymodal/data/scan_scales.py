@@ -1,4 +1,4 @@
-"""How the numbers of a scan's file become the values of a dataset."""
+"""How the numbers of a scan's file become the values of a dataset, and its size that of the dataset's."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -13,6 +13,9 @@ Scale = Literal["shares", "brightest", "own", "unknown"]
 """Shares of the largest number of the file's type; of nearly the brightest voxel of the volume; as in the
 file; or not known of one file alone, as of drawn scans and of planes of a scaled volume."""
 
+Fit = Literal["resized", "kept", "free"]
+"""Planes are brought to one size; or voxels are as large as in the files; or all had one size already."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class FileRule:
@@ -23,6 +26,8 @@ class FileRule:
     """Which channel of a picture is the modality."""
     channels: int = 1
     """How many channels its pictures have."""
+    fit: Fit = "free"
+    """What becomes of files of another size."""
 
 
 WORDS = {

@@ -1,19 +1,16 @@
 """From slices in image files to splits by patient: modalities as channels or files, and a mask."""
 
-import contextlib
 import zipfile
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial as bound
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Float32, Shaped, UInt8
-from PIL import Image, ImageOps
+from PIL import Image
 
 from polymodal.base.errors import PolymodalError
-from polymodal.base.progress import progress_bar
 from polymodal.data import image_files
 from polymodal.data.columns import Column, Each, Masks, Scans, Stored
 from polymodal.data.folder import Ledger
@@ -24,7 +21,9 @@ from polymodal.data.formats.mask_labels import as_classes, places_of
 from polymodal.data.formats.slice_files import SliceFiles
 from polymodal.data.patient_splits import PatientSplits, by_patient
 from polymodal.data.records import Dataset
-from polymodal.data.scan_scales import FileRule, shares
+from polymodal.data.scan_scales import FileRule, Fit, shares
+from polymodal.data.scan_sizes import fitted
+from polymodal.data.side_by_side import each_read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,16 +105,9 @@ def _read_all(
     """Every sound slice, all of one shape and type."""
     kept: list[SliceFiles] = []
     read: list[Slice] = []
-    with (
-        ThreadPoolExecutor(image_files.threads(len(wanted))) as pool,
-        progress_bar("Reading slices", len(wanted), shown=progress, transient=True) as advance,
-        contextlib.ExitStack() as stack,
-    ):
-        stack.callback(pool.shutdown, cancel_futures=True)
-        for one, found in zip(
-            wanted, pool.map(bound(read_slice, source, how), wanted), strict=True
-        ):
-            advance(1)
+    own = bound(read_slice, source, how)
+    with each_read(own, wanted, "Reading slices", progress=progress) as slices:
+        for one, found in slices:
             if isinstance(found, Slice) and read and not alike(found, read[0]):
                 first, shape = kept[0], list(read[0].values.shape[1:])
                 found = Flaw(
@@ -164,8 +156,8 @@ def read_slice(source: Source, how: Slices, one: SliceFiles) -> Slice | Flaw:
         empty = np.zeros_like(there[0])
         values = np.stack([empty if image is None else image for image in images])
     if how.size:
-        values = np.stack([resized(v, how.size, Image.Resampling.BICUBIC) for v in values])
-        classes = resized(classes, how.size, Image.Resampling.NEAREST)
+        values = fitted(values, (how.size, how.size))
+        classes = fitted(classes, (how.size, how.size), Image.Resampling.NEAREST)
     return Slice(values, present, classes)
 
 
@@ -203,19 +195,6 @@ def _misfit(image: np.ndarray, is_mask: bool, first: np.ndarray, how: Slices) ->
     return None
 
 
-def resized(
-    values: Shaped[np.ndarray, "h w"], size: int, how: Image.Resampling
-) -> Shaped[np.ndarray, "size size"]:
-    """A plane in a square of a size, bars of 0 beside its shorter side, its numbers of the same kind."""
-    exact = values.astype(np.float32) if how != Image.Resampling.NEAREST else values
-    found = np.asarray(ImageOps.pad(Image.fromarray(exact), (size, size), how, color=0))
-    if how == Image.Resampling.NEAREST:
-        return found
-    most = np.iinfo(values.dtype).max
-    whole: np.ndarray = np.clip(np.rint(found), 0, most).astype(values.dtype)
-    return whole
-
-
 def _table(kept: Sequence[SliceFiles], read: Sequence[Slice], how: Slices) -> Dataset:
     """The columns of all slices."""
     n = len(read)
@@ -229,7 +208,8 @@ def _table(kept: Sequence[SliceFiles], read: Sequence[Slice], how: Slices) -> Da
             )
         present = None if there[:, k].all() else there[:, k]
         channel, channels = (k, len(how.channels)) if how.channels else (0, 1)
-        own = FileRule(scale="shares", channel=channel, channels=channels)
+        fit: Fit = "resized" if how.size else "free"
+        own = FileRule(scale="shares", channel=channel, channels=channels, fit=fit)
         columns[name] = Scans(n, bound(some, values[:, k]), present=present, rule=own)
     columns["mask"] = Masks(n, Stored(np.stack([s.mask for s in read])).batch, classes=how.classes)
     columns["group"] = Each.of([one.patient for one in kept])

@@ -1,6 +1,5 @@
 """From folders of BraTS to splits by patient: four sequences, a mask, affines; read when asked for."""
 
-import contextlib
 import hashlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +12,6 @@ from jaxtyping import Float32, Float64, Shaped, UInt8
 
 from polymodal.base import files
 from polymodal.base.errors import PolymodalError
-from polymodal.base.progress import progress_bar
 from polymodal.data import image_files, volume_slices
 from polymodal.data.columns import Column, Each, Masks, Scans, Stored
 from polymodal.data.folder import Ledger
@@ -27,6 +25,7 @@ from polymodal.data.modalities import MR, TUMOUR
 from polymodal.data.patient_splits import PatientSplits, by_patient
 from polymodal.data.records import Dataset
 from polymodal.data.scan_scales import BRIGHT, FileRule, brightened
+from polymodal.data.side_by_side import each_read
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +61,11 @@ class Volumes:
         """The sides of what is cut out."""
         return tuple(int(side) if side.isdecimal() else 0 for side in self.crop.split("x"))
 
+    @property
+    def rule(self) -> FileRule:
+        """How volumes of these scans are made; a box cuts voxels off and changes none."""
+        return FileRule(scale="brightest" if self.scaled else "own", fit="kept")
+
 
 def open_volumes(path: Path | str, how: Volumes, *, progress: bool = True) -> PatientSplits:
     """Open a folder of BraTS, or a zip of one; headers are checked at once, voxels when they are read.
@@ -92,14 +96,9 @@ def _judged(
     """The sound scans and how large they are, all of one shape."""
     kept: list[Scan] = []
     extents: list[Extent] = []
-    with (
-        ThreadPoolExecutor(image_files.threads(len(scans))) as pool,
-        progress_bar("Checking scans", len(scans), shown=progress, transient=True) as advance,
-        contextlib.ExitStack() as stack,
-    ):
-        stack.callback(pool.shutdown, cancel_futures=True)
-        for scan, found in zip(scans, pool.map(bound(judge, source, how), scans), strict=True):
-            advance(1)
+    own = bound(judge, source, how)
+    with each_read(own, scans, "Checking scans", progress=progress) as judged:
+        for scan, found in judged:
             if isinstance(found, Extent) and extents and not how.crop:
                 found = _fitting(source, scan, found, kept[0], extents[0])
             if isinstance(found, Flaw):
@@ -235,8 +234,7 @@ def _table(
     kinds = [kind for kind in MR if any(kind in scan.files for scan in scans)]
     if how.slices:
         planes = volume_slices.planes_of(shape[0], how.slices)
-        of_files = FileRule(scale="unknown" if how.scaled else "own")
-        columns = volume_slices.columns_of(reader, kinds, planes, of_files, progress)
+        columns = volume_slices.columns_of(reader, kinds, planes, how.rule, progress)
         ids = [f"{id}/{plane:03d}" for id in ids for plane in planes.tolist()]
         patients = [patient for patient in patients for _ in planes]
         extent = f"{len(planes)} planes of {told(shape)}"
@@ -257,9 +255,8 @@ def _volumes(reader: Reader, kinds: Sequence[str], extents: Sequence[Extent]) ->
     for kind in kinds:
         there = np.array([kind in scan.files for scan in scans])
         present = None if there.all() else there
-        rule = FileRule(scale="brightest" if how.scaled else "own")
         some = bound(reader.modality, kind)
-        columns[kind] = Scans(len(scans), some, present=present, rule=rule)
+        columns[kind] = Scans(len(scans), some, present=present, rule=how.rule)
     columns["mask"] = Masks(len(scans), reader.masks, classes=TUMOUR)
     affines = [moved(extent, how.box) if how.crop else extent.affine for extent in extents]
     columns["affine"] = Stored(np.stack(affines))

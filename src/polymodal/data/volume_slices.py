@@ -1,20 +1,17 @@
 """Planes of volumes as slices: read once, when the data are opened, and kept in memory."""
 
-import contextlib
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial as bound
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float32, Int64, Shaped
 
-from polymodal.base.progress import progress_bar
-from polymodal.data import image_files
 from polymodal.data.columns import Column, Masks, Scans, Stored
 from polymodal.data.formats.brats import SEG, Scan
 from polymodal.data.modalities import TUMOUR
 from polymodal.data.scan_scales import FileRule
+from polymodal.data.side_by_side import each_read
 
 LOWEST, HIGHEST = 0.2, 0.8
 """Planes lie between these shares of all, from the lowest."""
@@ -89,16 +86,9 @@ def _read(
                 values[k] = reader.one(kind, row)[planes]
         return values, mask
 
-    n, found = len(reader.scans), []
-    with (
-        ThreadPoolExecutor(image_files.threads(n)) as pool,
-        progress_bar("Reading scans", n, shown=progress, transient=True) as advance,
-        contextlib.ExitStack() as stack,
-    ):
-        stack.callback(pool.shutdown, cancel_futures=True)
-        for both in pool.map(one, range(n)):
-            advance(1)
-            found.append(both)
+    rows = range(len(reader.scans))
+    with each_read(one, rows, "Reading scans", progress=progress) as scans:
+        found = [both for _, both in scans]
     return np.stack([values for values, _ in found]), np.stack([mask for _, mask in found])
 
 

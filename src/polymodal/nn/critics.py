@@ -152,8 +152,11 @@ class ConcatAndConvolve(nn.Module):
         super().__init__()
         self.widths, self.bytes = (summary, local), bytes
         self.first = nn.Linear(summary + local, hidden)
-        self.rest = nn.Sequential(
-            nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(), nn.Linear(hidden, 1)
+        self.rest = nn.Sequential(  # of sums that nothing else reads, so they are overwritten
+            nn.ReLU(inplace=True),
+            nn.Linear(hidden, hidden),
+            nn.ReLU(inplace=True),
+            nn.Linear(hidden, 1),
         )
 
     def forward(
@@ -179,8 +182,9 @@ class ConcatAndConvolve(nn.Module):
         self, rows: Float[Tensor, "*m e"], columns: Float[Tensor, "*n e"]
     ) -> Float[Tensor, "..."]:
         """The score of each half with the one beside it."""
-        scores: Tensor = self.rest(rows + columns)
-        return scores.squeeze(-1)
+        sums: Tensor = self.rest[0](rows + columns)
+        scores: Tensor = self.rest[1:](sums.flatten(0, -2))  # a view is not overwritten for free
+        return scores.view(sums.shape[:-1])
 
     def block(self, rows: Float[Tensor, "m e"], columns: Float[Tensor, "k e"]) -> tuple[int, int]:
         """How many rows and columns are paired at a time: whole rows where `bytes` allow it."""

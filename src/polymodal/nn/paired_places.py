@@ -76,7 +76,7 @@ def pair_scores(
     beside = [columns]
     beside += [columns.roll(shift, 0) for shift in shifts]
     beside += [columns.roll(jump, 1) for jump in jumps]
-    return torch.stack([critic.joined(rows, own) for own in beside], -1).flatten(0, 1)
+    return critic.joined(rows, torch.stack(beside)).flatten(1).T  # all of them in one product
 
 
 def information(

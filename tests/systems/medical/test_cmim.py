@@ -256,3 +256,27 @@ def test_a_modality_with_which_nothing_is_found_is_named() -> None:
     (told,) = made(cmim, scans(6)).symptoms({"sensitivity_t1": 0.2, "sensitivity_flair": 0.0})
     assert told == "With flair or t1 alone next to nothing is found. Train longer."
     assert not system.symptoms({"sensitivity_t1": 50.0, "sensitivity_flair": 90.0})
+
+
+@pytest.mark.parametrize(
+    ("settings", "scores", "told"),
+    [
+        ({}, {"bound_ll": 1.3}, ["The local–local bound is saturated: 1.30 of at most 1.39 nats"]),
+        ({}, {"bound_ll": 1.2, "bound_lg": 1.38}, ["The local–global bound is saturated: 1.38"]),
+        ({"bound": "infonce"}, {"bound_ll": 1.3}, []),  # of at most log 5
+        ({"bound": "infonce"}, {"bound_gg": 1.5}, ["The global–global bound is saturated: 1.50"]),
+        (  # a global feature has no other place
+            {"bound": "infonce", "elsewhere": 9},
+            {"bound_ll": 1.5, "bound_gg": 1.5},
+            ["The global–global bound is saturated: 1.50 of at most 1.61"],
+        ),
+        ({"bound": "donsker-varadhan"}, {"bound_ll": 50.0}, []),
+    ],
+)
+def test_a_saturated_bound_is_told(settings: dict, scores: dict, told: list[str]) -> None:
+    found = made(cmim, scans(6), **INFORMED, **settings).symptoms(scores)
+    assert len(found) == len(told)
+    assert all(one.startswith(start) for one, start in zip(found, told, strict=True))
+    assert all("negatives from the same image (--elsewhere)" in one for one in found)
+    more = made(cmim, scans(6), **INFORMED, elsewhere=2).symptoms({"bound_ll": 1.38})
+    assert "Give more negatives" in more[0]

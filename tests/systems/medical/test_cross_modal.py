@@ -91,3 +91,15 @@ def test_where_nothing_is_missing_nothing_is_left_out() -> None:
     local, whole = features(3), features(1)
     everything = module(local, whole, torch.ones(4, 3, dtype=torch.bool))["ll"]
     torch.testing.assert_close(everything, module(local, whole, None)["ll"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "width", "hidden"), [(None, 6, 12), (None, 300, 512), (512, 6, 512), (3, 300, 3)]
+)
+def test_a_critic_is_twice_as_wide_as_what_it_compares(asked, width, hidden) -> None:
+    widths = dict.fromkeys(NAMES, 4) | {"t2": width, "joint": 6}
+    config = Config(lambda_ll=1.0, critic_hidden=asked)
+    critics = CrossModal(NAMES, local=widths, whole=widths, config=config).critics
+    for pair in ("ll:flair>t2", "ll:t2>flair"):
+        assert critics[pair].first.out_features == critics[pair].rest[1].in_features == hidden
+    assert critics["ll:flair>t1"].first.out_features == (asked or 8)

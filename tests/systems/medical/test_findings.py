@@ -74,6 +74,12 @@ def test_findings_are_told_by_image_by_report_and_by_both() -> None:
         assert scores[f"auc_{name}"] == pytest.approx(np.mean(each))
         assert scores[f"items_{name}"] == 60
     assert scores["count_finding0"] == test.columns["targets"].values[:, 0].sum()
+    assert 0 < scores["bound_ll"] < math.log(4)
+    assert system.evaluate(test)["bound_lg"] == scores["bound_lg"]
+    assert not system.symptoms({"bound_ll": 1.2})
+    (told,) = system.symptoms({"bound_ll": 1.3})
+    assert told.startswith("The local–local bound is saturated: 1.30 of at most 1.39 nats")
+    assert "more negatives (--others)" in told
     assert set(system.validate(test)) == {
         "auc_image", "auc_image_finding0", "auc_image_finding1", "items_image",
     }  # fmt: skip

@@ -1,5 +1,6 @@
 """`model.segment`: from arrays or files, with any of the modalities, of any size."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import torch
 from PIL import Image
 
 from polymodal.base.errors import PolymodalError
+from polymodal.data.scan_scales import FileRule
 from polymodal.systems.medical import cmim, segmentation, unet
 from scans import INFORMED, made, scans, trained
 
@@ -49,6 +51,63 @@ def test_units_and_sizes_of_a_file_do_not_matter(model, tmp_path: Path) -> None:
     for name in ("flair.png", "rgb.png", "flair.npy"):
         found = model.segment({"flair": tmp_path / name}).labels
         assert (found == whole).mean() > 0.98
+
+
+def ringed(side: int, size: int) -> np.ndarray:
+    """A scan of a size with a disc off its middle, as large as those of the training if it is scaled so."""
+    rows, columns = np.mgrid[:side, :side] * size / side
+    found = np.zeros((side, side), np.float32)
+    found[np.hypot(rows - 0.4 * size, columns - 0.6 * size) < 0.2 * size] = 1
+    return found
+
+
+def test_slices_are_seen_in_the_size_of_the_training(model, monkeypatch) -> None:
+    """A disc is found in a slice of any size, in its own pixels; as it is, where that is asked for."""
+    for shape in ((16, 16), (40, 40), (11, 11), (30, 24)):
+        mask = np.zeros(shape)
+        side = min(shape)
+        mask[:side, :side] = ringed(side, 16)
+        scan = np.random.default_rng(0).normal(size=shape) * 0.3 + 3 * mask
+        found, seen = windows_seen(model, {"flair": scan}, monkeypatch)
+        assert set(seen) == {(16, 16)}
+        assert found.labels.shape == found.chances.shape[1:] == shape
+        assert found.resized == (None if shape == (16, 16) else (16, 16))
+        assert 2 * (found.labels * mask).sum() / (found.labels.sum() + mask.sum()) > 0.75, shape
+        kept, seen = windows_seen(model, {"flair": scan}, monkeypatch, as_is=True)
+        assert seen[-1] == shape and kept.resized is None
+
+
+@pytest.mark.parametrize(
+    ("fit", "patch", "resizes"),
+    [("free", None, True), ("free", 8, False), ("resized", 8, True), ("kept", None, False)],
+)
+def test_whether_slices_are_resized_is_told_by_their_reader(fit, patch, resizes) -> None:
+    system = made(unet, scans(6), patch=patch)
+    rule = asdict(FileRule(scale="own", fit=fit))
+    system.learned["files"] = {"flair": rule, "t1": rule}
+    found = system.segment({"t1": np.random.default_rng(0).normal(size=(20, 24))})
+    assert found.labels.shape == (20, 24)
+    assert found.resized == ((16, 16) if resizes else None)
+
+
+def test_volumes_are_never_resized() -> None:
+    system = made(unet, scans(6, side=8, dims=3), levels=2)
+    found = system.segment({"t1": np.random.default_rng(0).normal(size=(4, 12, 8))})
+    assert found.labels.shape == (4, 12, 8) and found.resized is None
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_model_of_slices_takes_a_volume_plane_by_plane(model, axis: int) -> None:
+    volume = np.random.default_rng(0).normal(size=(18, 21, 16)).astype(np.float32)
+    found = model.segment({"flair": volume}, axis=axis)
+    assert found.labels.shape == volume.shape
+    assert found.chances.shape == (2, *volume.shape)
+    for place in (0, 5, 15):  # the file's axes are those of the array backwards
+        plane = volume.take(place, 2 - axis)
+        alone = model.segment({"flair": plane})
+        assert found.labels.take(place, 2 - axis).tolist() == alone.labels.tolist()
+        own = found.chances.take(place, 3 - axis)
+        np.testing.assert_allclose(own, alone.chances, atol=1e-5)
 
 
 def test_flips_are_averaged(model) -> None:
@@ -129,6 +188,20 @@ def test_windows_are_checked(model) -> None:
         model.segment(scan, overlap=1.0)
 
 
+def test_axes_that_are_not_there_are_refused(model) -> None:
+    volume = {"t1": np.zeros((8, 8, 8))}
+    with pytest.raises(PolymodalError, match="axis is one of a volume's file: 0, 1 or 2, not 3"):
+        model.segment(volume, axis=3)
+    with pytest.raises(PolymodalError, match="segments volumes whole, so that no axis"):
+        made(unet, scans(6, side=8, dims=3), levels=2).segment(volume, axis=2)
+    with pytest.raises(
+        PolymodalError, match=r"axis is for volumes, but the scan of t1 has .*\[8, 8\]"
+    ):
+        model.segment({"t1": np.zeros((8, 8))}, axis=2)
+    with pytest.raises(PolymodalError, match="one size; found flair 9×8×8, t1 8×8×8"):
+        model.segment({**volume, "flair": np.zeros((9, 8, 8))}, axis=2)
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -136,6 +209,8 @@ def test_windows_are_checked(model) -> None:
         ({"t2": np.zeros((16, 16))}, "any of flair, t1; found t2"),
         ({"t1": np.zeros((2, 16, 16))}, r"A scan of t1 has 1 channel of 2 sides; found float64 of"),
         ({"t1": np.full((16, 16), np.nan)}, "The scan of t1 has values that are no numbers"),
+        ({"t1": np.zeros((1, 1, 16, 16))}, r"found float64 of shape \[1, 1, 16, 16\]"),
+        ({"t1": np.zeros((5, 16, 16))}, r"\[5, 16, 16\]. An array of planes needs axis"),
         (
             {"t1": np.zeros((16, 16)), "flair": np.zeros((16, 20))},
             "they have one size; found flair 16×20, t1 16×16",

@@ -8,8 +8,6 @@ know. For research: not a medical device.
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
@@ -19,16 +17,14 @@ from polymodal.nn.modality_fusion import mean
 from polymodal.nn.paired_places import rows_of, some_places
 from polymodal.systems.medical.cross_modal import JOINT, CrossModal
 from polymodal.systems.medical.fused import Fused, Levels
+from polymodal.systems.medical.held_out_bounds import Bounds, held_out_bounds, saturated
 from polymodal.systems.medical.information_settings import InformationSettings
-from polymodal.systems.medical.segmenter import Scans
+from polymodal.systems.medical.scan_model import Scans
 from polymodal.systems.medical.segmenter_settings import Settings
 from polymodal.systems.medical.segmenter_settings import learn as learn_scans
 from polymodal.training.system import Scores
 
 __all__ = ["Config", "build", "learn"]
-
-BLOCKS = 4
-"""Batches of held-out items on which the bounds are measured."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,28 +110,27 @@ class CMIM(Fused):
         """All scores of a segmentation, and the bounds on held-out items."""
         return super().evaluate(dataset) | self.held_out_bounds(dataset)
 
-    @torch.no_grad()
     def held_out_bounds(self, dataset: Dataset) -> Scores:
-        """Each kind's bound in nats on some items of a split, always the same ones, as `bound_ll`: near
-        its ceiling (log 4 of Jensen–Shannon) it has nothing more to teach."""
-        if not len(self.information) or len(dataset) < 2:
+        """Each kind's bound in nats on some items of a split."""
+        if not len(self.information):
             return {}
         self.eval()
+
+        def bounds(batch: Any) -> Bounds:
+            given, there, whole = self.scans(batch)
+            given, _ = self.cut(given, self.truth(batch.mask))
+            return self.bounds(self.encode(given), there, whole)
+
         block = max(2, self.block(dataset))
-        rows = np.random.default_rng(0).permutation(len(dataset))[: BLOCKS * block]
-        parts = min(-(-len(rows) // block), len(rows) // 2)  # an item alone has no negatives
-        examples = self.examples(dataset)
-        found: dict[str, list[float]] = {}
-        with torch.random.fork_rng([self.device] if self.device.type == "cuda" else []):
-            torch.manual_seed(0)
-            for own_rows in np.array_split(rows, parts):
-                batch = examples.batch(own_rows).to(self.device)
-                given, there, whole = self.scans(batch)
-                given, _ = self.cut(given, self.truth(batch.mask))
-                for own in self.bounds(self.encode(given), there, whole):
-                    for kind, bound in own.items():
-                        found.setdefault(f"bound_{kind}", []).append(bound.item())
-        return {kind: float(np.mean(own)) for kind, own in found.items()}
+        return held_out_bounds(bounds, self.examples(dataset), block, self.device)
+
+    def symptoms(self, scores: Scores) -> list[str]:
+        """A warning about modalities with which nothing is found, and about saturated bounds."""
+        more = "more" if self.config.elsewhere else "some"
+        advice = (
+            f"Give {more} negatives from the same image (--elsewhere) or finer maps (--layers)."
+        )
+        return super().symptoms(scores) + saturated(self.config, scores, advice)
 
     def named(self, maps: Tensor, there: Bool[Tensor, "b n"]) -> dict[str, Tensor]:
         """Features of each modality and of all together, their places in rows."""

@@ -60,7 +60,7 @@ class CrossModal(nn.Module):
                 f"{kind}:{n}>{m}": ConcatAndConvolve(
                     summary=widths[kind][0][n],
                     local=widths[kind][1][m],
-                    hidden=config.critic_hidden,
+                    hidden=config.critic_width(widths[kind][0][n], widths[kind][1][m]),
                 )
                 for kind, own in self.pairs.items()
                 for n, m in own

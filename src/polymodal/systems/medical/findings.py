@@ -19,10 +19,15 @@ from polymodal.nn.paired_places import rows_of, some_places
 from polymodal.nn.report_encoder import ReportEncoder
 from polymodal.systems.medical.cross_modal import JOINT, CrossModal
 from polymodal.systems.medical.findings_settings import FindingsSettings, learn_findings
+from polymodal.systems.medical.held_out_bounds import Bounds, held_out_bounds, saturated
 from polymodal.systems.medical.information_settings import InformationSettings
 from polymodal.systems.medical.teller import Teller
+from polymodal.training.system import Scores
 
 __all__ = ["Config", "build", "learn"]
+
+BOUND_BLOCK = 16
+"""Items of a batch in which the bounds are measured on held-out items."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +151,20 @@ class Findings(Teller):
             there,
         )
         return found
+
+    def evaluate(self, dataset: Dataset) -> Scores:
+        """All scores of findings, and the bounds on held-out items."""
+        found = super().evaluate(dataset)
+
+        def bounds(batch: Any) -> Bounds:
+            return [self.bounds(self.see(batch), batch)]
+
+        return found | held_out_bounds(bounds, self.examples(dataset), BOUND_BLOCK, self.device)
+
+    def symptoms(self, scores: Scores) -> list[str]:
+        """A warning about saturated bounds."""
+        advice = "Give more negatives (--others), or a smaller --lambda-ll or --lambda-lg."
+        return saturated(self.config, scores, advice)
 
     def logits_of(self, batch: Any) -> dict[str, Float[Tensor, "b k"]]:
         """By the image, by the report, and by the mean of both logits (late fusion)."""

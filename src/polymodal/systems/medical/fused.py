@@ -10,7 +10,8 @@ from torch import Tensor, nn
 from polymodal.nn import modality_fusion
 from polymodal.nn.named_unets import halves
 from polymodal.nn.unet import cropped, divisible, widths_of
-from polymodal.systems.medical.segmenter import Scans, Segmenter
+from polymodal.systems.medical.scan_model import Scans
+from polymodal.systems.medical.segmenter import Segmenter
 from polymodal.systems.medical.segmenter_settings import Settings
 
 

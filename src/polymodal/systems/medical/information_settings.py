@@ -6,6 +6,9 @@ from typing import Literal
 from polymodal.base.errors import PolymodalError
 from polymodal.base.ranges import OneOrMore, Positive, Steps, Weight, ZeroOrMore
 
+MOST_HIDDEN = 512
+"""Width of a critic unless another is asked for, at most: that of Deep InfoMax (Hjelm et al., 2019)."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class InformationSettings:
@@ -25,8 +28,9 @@ class InformationSettings:
     """Modalities that teach: no gradient of a bound reaches them; joint is the map of all."""
     bound: Literal["jensen-shannon", "infonce", "donsker-varadhan"] = "jensen-shannon"
     """Estimator of mutual information (eq. 8.3.1)."""
-    critic_hidden: Positive[int] = 512
-    """Width of the critics, concat-and-convolve with three layers."""
+    critic_hidden: Positive[int | None] = None
+    """Width of the critics, concat-and-convolve with three layers; by default twice the wider of the
+    features that they compare, at most 512, which is the width in Deep InfoMax."""
     others: OneOrMore[int] = 4
     """Negatives a place: the same place of so many other images of the batch."""
     elsewhere: ZeroOrMore[int] = 0
@@ -38,6 +42,11 @@ class InformationSettings:
     def informed(self) -> bool:
         """Whether any bound is raised."""
         return bool(self.lambda_ll or self.lambda_lg or self.lambda_gg)
+
+    def critic_width(self, left: int, right: int) -> int:
+        """How wide a critic of features of these widths is: nearly all that a bound costs is the square
+        of it, so that beside a narrow network a critic of 512 would cost more than the network."""
+        return self.critic_hidden or min(MOST_HIDDEN, 2 * max(left, right))
 
     def check_teachers(self, names: list[str]) -> None:
         """Refuse teachers that are no modality, or that leave nobody to learn."""

@@ -1,6 +1,6 @@
 """The segmentation of one slice or volume, from whichever modalities are at hand."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -11,8 +11,6 @@ from torch import Tensor
 
 from polymodal.base.errors import PolymodalError
 from polymodal.base.ranges import check_count
-from polymodal.data.scan_files import Scan, read_scan, values_of
-from polymodal.data.scan_scales import FileRule
 from polymodal.nn.sliding_windows import slide
 
 WHOLE = 2**21
@@ -31,6 +29,8 @@ class Segmentation:
     """The background first."""
     modalities: tuple[str, ...]
     """What was looked at."""
+    resized: tuple[int, ...] | None = None
+    """The size that slices were brought to, where they had another."""
 
 
 @runtime_checkable
@@ -44,46 +44,6 @@ class Network(Protocol):
 
     def decode(self, encoded: Any, chosen: Tensor, /) -> Tensor:
         """The logits for subsets of the modalities."""
-
-
-def read_scans(
-    scans: Mapping[str, Any], learned: Mapping[str, Any], exact: bool
-) -> dict[str, Float[np.ndarray, "c *grid"]]:
-    """The scans of a mapping, channels first, in the order of the model's modalities; files as the
-    reader of its data makes them, where their scale matters exactly."""
-    channels, dims = learned["channels"], len(learned["grid"])
-    if not scans or (strange := set(scans) - set(channels)):
-        told = f"found {', '.join(sorted(strange))}" if scans else "there is none"
-        raise PolymodalError(
-            f"This model segments with any of {', '.join(channels)}; {told}. Give one of them at least, "
-            'as segment({"' + next(iter(channels)) + '": …}).'
-        )
-    found = {}
-    for name, count in channels.items():
-        if name not in scans:
-            continue
-        scan = scans[name]
-        if not isinstance(scan, np.ndarray):
-            rule = FileRule(**learned.get("files", {}).get(name, {}))
-            scan = scan if isinstance(scan, Scan) else read_scan(scan)
-            scan = values_of(scan, name, rule, exact=exact)
-        if scan.ndim == dims and count == 1:
-            scan = scan[None]
-        if scan.ndim != dims + 1 or len(scan) != count or scan.dtype.kind not in "fiub":
-            raise PolymodalError(
-                f"A scan of {name} has {count} channel{'s' if count > 1 else ''} of {dims} sides; found "
-                f"{scan.dtype} of shape {list(scan.shape)}."
-            )
-        if not np.isfinite(scan).all():
-            raise PolymodalError(f"The scan of {name} has values that are no numbers.")
-        found[name] = scan.astype(np.float32)
-    grids = {name: scan.shape[1:] for name, scan in found.items()}
-    if len(set(grids.values())) > 1:
-        told = ", ".join(f"{name} {'×'.join(map(str, grid))}" for name, grid in grids.items())
-        raise PolymodalError(
-            f"The scans show the same places, so they have one size; found {told}. Resample them."
-        )
-    return found
 
 
 def check_window(window: int | None, overlap: float) -> None:

@@ -1,8 +1,7 @@
-"""Base class of the segmentation systems: everything but how modalities become logits."""
+"""Base class of the segmentation systems: how they are trained and scored."""
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,21 +17,11 @@ from polymodal.metrics.segmentation import PatientScores
 from polymodal.nn.learning_rates import adam
 from polymodal.nn.scan_augment import Moving, moved
 from polymodal.nn.scan_patches import patches
-from polymodal.systems.medical.segmentation import (
-    WHOLE,
-    Segmentation,
-    chances_of,
-    check_window,
-    read_scans,
-    window_of,
-)
+from polymodal.systems.medical.scan_model import ScanModel, Scans
+from polymodal.systems.medical.segmentation import WHOLE, chances_of, window_of
 from polymodal.systems.medical.segmentation_losses import segmentation_loss
-from polymodal.systems.medical.segmenter_settings import Settings
 from polymodal.systems.medical.training_subsets import training_subsets
-from polymodal.training.system import Scores, System
-
-Scans = list[Float[Tensor, "b _ *grid"]]
-"""The scans of each modality, in the order of `names`."""
+from polymodal.training.system import Scores
 
 JOINT_SCORES = ("dice_alone", "dice_mean", "dice_all")
 """Scores of several subsets, and another name of the last."""
@@ -41,28 +30,8 @@ BLOCK = 16
 """Items that are segmented at once."""
 
 
-class Segmenter(System):
-    """A network from any subset of the modalities to the class of each place."""
-
-    can = frozenset({"segment"})
-
-    def __init__(self, config: Settings, learned: dict[str, Any]) -> None:
-        super().__init__()
-        self.config, self.learned = config, learned
-        self.names: list[str] = learned["modalities"]
-        self.classes: list[str] = learned["classes"]
-        self.dims = len(learned["grid"])
-        self.monitor = f"dice_{config.select}"
-
-    # What a system must have
-
-    @abstractmethod
-    def encode(self, scans: Scans) -> Any:
-        """What is computed of the scans once, whichever of them are looked at."""
-
-    @abstractmethod
-    def decode(self, encoded: Any, chosen: Bool[Tensor, "s b n"]) -> Float[Tensor, "sb k *grid"]:
-        """The logits of each item in each of s subsets of its modalities, subset by subset."""
+class Segmenter(ScanModel):
+    """A network that segments, trained and scored."""
 
     def beside(
         self, encoded: Any, scans: Scans, there: Bool[Tensor, "b n"], whole: bool
@@ -115,17 +84,6 @@ class Segmenter(System):
             )
         whole = not any(hasattr(batch, f"{name}_present") for name in self.names)
         return scans, torch.stack(there, 1), whole
-
-    def standardised(
-        self, name: str, scan: Float[Tensor, "b c *grid"]
-    ) -> Float[Tensor, "b c *grid"]:
-        """A modality with mean 0 and standard deviation 1; a scan that never varies is 0."""
-        if self.config.standardise == "data":
-            mean, spread = self.learned["statistics"][name]
-            return (scan - mean) / spread
-        axes = tuple(range(1, scan.ndim))
-        away = scan - scan.mean(axes, keepdim=True)
-        return away / away.square().mean(axes, keepdim=True).sqrt().clamp(min=1e-6)
 
     def truth(self, mask: Shaped[Tensor, "b *grid"]) -> Int[Tensor, "b *grid"]:
         """The class of each place, from the labels of a mask."""
@@ -257,55 +215,6 @@ class Segmenter(System):
                     f"{', '.join(map(str, self.learned['labels']))}."
                 )
         return np.asarray(self.truth(mask).cpu().numpy())
-
-    # Use
-
-    def read(self, scans: Mapping[str, Any]) -> dict[str, Float[np.ndarray, "c *grid"]]:
-        """Scans as the data of the training have them, channels first."""
-        return read_scans(scans, self.learned, exact=self.config.standardise == "data")
-
-    def segment(
-        self,
-        scans: Mapping[str, Any],
-        *,
-        flips: bool = False,
-        window: int | None = None,
-        overlap: float = 0.25,
-        precision: Literal["32", "bf16"] = "32",
-    ) -> Segmentation:
-        """The class of each place of one slice or volume. Not a medical device.
-
-        Args:
-            scans: of each modality at hand its array (the grid, or channels first), or its file, whose
-                values are made as those of the training data were. All show the same places.
-            flips: mean over the scans and their mirror images, left and right.
-            window: side of the windows in which a large scan is segmented; by default that of the
-                training patches, or of volumes that are larger than the training's.
-            overlap: how much of a window's side the next one shares, from 0 to below 1.
-            precision: float32, or bf16 for its convolutions: faster where the processor has them, and
-                probabilities change in the second decimal place.
-        """
-        check_window(window, overlap)
-        given = self.read(scans)
-        self.eval()
-        there = torch.tensor([name in given for name in self.names], device=self.device)
-        first = next(iter(given.values()))
-        tensors = []
-        for name in self.names:
-            scan = given.get(name, np.zeros((self.learned["channels"][name], *first.shape[1:])))
-            values = torch.from_numpy(np.ascontiguousarray(scan)).float().to(self.device)
-            tensors.append(self.standardised(name, values[None]))
-        size = window_of(first.shape[1:], self.learned["grid"], window or self.config.patch)
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=precision == "bf16"):
-            found = chances_of(self, tensors, there[None, None], size, overlap=overlap, flips=flips)
-        chances = np.asarray(found[0, 0].cpu().numpy())
-        labels = [0, 1] if self.learned["target"] else self.learned["labels"]
-        return Segmentation(
-            labels=np.array(labels)[chances.argmax(0)],
-            chances=chances,
-            classes=("background", *self.classes),
-            modalities=tuple(given),
-        )
 
     def symptoms(self, scores: Scores) -> list[str]:
         """A warning about modalities with which nothing is found."""

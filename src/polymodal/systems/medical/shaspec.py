@@ -19,7 +19,8 @@ from polymodal.data.records import Dataset
 from polymodal.nn.modality_fusion import mean
 from polymodal.nn.named_unets import halves
 from polymodal.nn.unet import convolution, cropped, divisible, widths_of
-from polymodal.systems.medical.segmenter import Scans, Segmenter
+from polymodal.systems.medical.scan_model import Scans
+from polymodal.systems.medical.segmenter import Segmenter
 from polymodal.systems.medical.segmenter_settings import LearnFrom, Settings
 from polymodal.systems.medical.segmenter_settings import learn as learn_scans
 

@@ -13,7 +13,8 @@ from torch import Tensor, nn
 
 from polymodal.nn.named_unets import halves
 from polymodal.nn.unet import cropped, divisible, widths_of
-from polymodal.systems.medical.segmenter import Scans, Segmenter
+from polymodal.systems.medical.scan_model import Scans
+from polymodal.systems.medical.segmenter import Segmenter
 from polymodal.systems.medical.segmenter_settings import LearnFrom, Settings, learn
 from polymodal.systems.medical.training_subsets import some_of
 

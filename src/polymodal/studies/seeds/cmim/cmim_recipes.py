@@ -43,9 +43,9 @@ class Size:
 # Segmentation. All rows of a scale have the same U-Net, budget, losses and augmentation.
 
 DRAWN_SLICES = Size(
-    training=Training(max_steps=400, batch_size=16, val_every=100),
+    training=Training(max_steps=400, batch_size=16, val_every=100, precision="bf16"),
     model={
-        "width": 12,
+        "width": 16,
         "levels": 4,
         "lr": 1e-3,
         "dice_weight": 0.5,
@@ -56,13 +56,13 @@ DRAWN_SLICES = Size(
 )
 SMALL_SLICES = replace(
     DRAWN_SLICES,
-    training=Training(max_steps=600, batch_size=16, val_every=100),
-    model={**DRAWN_SLICES.model, "target": (), "curriculum": 120},
+    model={**DRAWN_SLICES.model, "target": ()},
 )
 """For slices whose mask has one class."""
 FULL_SLICES = Size(
     training=Training(epochs=60, batch_size=32),
     model={"width": 32, "levels": 5, "lr": 1e-3, "dice_weight": 0.5, "decay": True},
+    information={"critic_hidden": 512},
 )
 QUICK_SLICES = Size(
     training=Training(max_steps=2, batch_size=4, val_every=2),
@@ -89,6 +89,7 @@ SMALL_FILMS = Size(
 FULL_FILMS = Size(
     training=Training(epochs=20, batch_size=32),
     model={"image_encoder": "efficientnet-lite0", "lr": 1e-4, "decay": True},
+    information={"critic_hidden": 512},
 )
 """EfficientNet-Lite0 in place of the thesis's ResNet-50, because its ImageNet weights need no download;
 and learned word vectors, because GloVe's are a file of the user's."""
