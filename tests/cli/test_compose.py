@@ -52,7 +52,7 @@ def test_pictures_in_a_folder_are_those_of_the_model(run):
     told = ["--count", "2", "--seed", "4", "--truncation", "0.5", "--out", "pictures/"]
     assert main(["compose", str(run), "two.json", *told]) == 0
     expected = polymodal.load(run).compose(read_layout("two.json"), 2, seed=4, truncation=0.5)
-    for number, picture in enumerate(np.asarray(expected), 1):
+    for number, picture in enumerate(expected, 1):
         with Image.open(f"pictures/{number:04d}.png") as image:
             assert np.array_equal(np.asarray(image), picture)
     with Path("pictures/captions.csv").open() as file:
@@ -74,7 +74,7 @@ def test_an_object_goes_step_by_step(run):
     steps = moved(read_layout("two.json"), 1, (-0.5, 0.1), 3)
     assert [step.boxes[0].tolist() for step in steps] == [steps[0].boxes[0].tolist()] * 3
     assert steps[2].boxes[1] == pytest.approx([0.1, 0.5, 0.4, 0.8])
-    expected = np.asarray(polymodal.load(run).compose(steps))
+    expected = polymodal.load(run).compose(steps)
     for number, picture in enumerate(expected, 1):
         with Image.open(f"steps/{number:04d}.png") as image:
             assert np.array_equal(np.asarray(image), picture)

@@ -125,17 +125,15 @@ def read_move(text: str) -> Way:
 
 def made(system: Any, name: str, layout: "Layout", way: Way | None, options: Compose) -> "Row":
     """The pictures of a layout, or of each step of a way, of the same noise."""
-    import numpy as np
-
     from polymodal.data.layout_moves import moved
     from polymodal.views.picture_sheet import Row
 
     how: dict[str, Any] = {"seed": options.seed, "truncation": options.truncation}
     if way:
         steps = moved(layout, *way, options.count)
-        pictures = np.asarray(system.compose(steps, **how))
+        pictures = system.compose(steps, **how)
     else:
-        pictures = np.asarray(system.compose(layout, options.count, **how))
+        pictures = system.compose(layout, options.count, **how)
     listed = " · ".join(f"{n} {label}" for n, label in enumerate(layout.labels, 1))
     return Row(images=resized(pictures, options.size), title=f"{name}: {listed}")
 

@@ -30,6 +30,6 @@ def converging_objects(
         if not number:
             drawn = np.stack([np.asarray(layout_image(step, TILE)) for step in steps])
             rows.append(Row(images=drawn, title="Layouts"))
-        rows.append(Row(images=np.asarray(system.compose(steps)), title=label))
+        rows.append(Row(images=system.compose(steps), title=label))
     write_bytes(out, sheet(rows))
     return convergence_scores(system, spotter, labels, COUNT)

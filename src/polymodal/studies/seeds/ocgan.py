@@ -55,7 +55,7 @@ NARROW: Mapping[str, Any] = {
 ON_TWO_CORES = Size(
     layouts=DRAWN,
     model=NARROW,
-    training=Training(max_steps=3000, batch_size=16, val_every=500, precision="bf16"),
+    training=Training(max_steps=3000, batch_size=16, val_every=500, precision="bf16", clip=0.0),
     sgsm={"convnet_width": 16, "dim": 128, "hidden": 64, "layers": 3},
     sgsm_training=Training(max_steps=1500, batch_size=32, val_every=300),
     judge_width=16,
@@ -69,6 +69,7 @@ FULL = Size(
         batch_size=64,
         val_every=3_000,
         precision="bf16",
+        clip=0.0,
         resident=True,
         log_every=100,
     ),

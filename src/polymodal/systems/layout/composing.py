@@ -4,6 +4,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor, nn
@@ -45,8 +46,8 @@ class Composing(LayoutLearner):
         count: int = 1,
         seed: int = 0,
         truncation: float = 1.0,
-    ) -> UInt8[Tensor, "n h w 3"]:
-        """Pictures of a layout, or of several one after another, on the CPU.
+    ) -> UInt8[np.ndarray, "n h w 3"]:
+        """Pictures of a layout, or of several one after another.
 
         Args:
             layout: what is to be where.
@@ -72,7 +73,8 @@ class Composing(LayoutLearner):
         whole = Layouts(*arrays, torch.from_numpy(rows.there))
         which = torch.arange(len(layouts)).repeat_interleave(count)
         number = torch.arange(count).repeat(len(layouts))
-        return self.pictures(whole.take(which), noise.take(number)).cpu()
+        made = self.pictures(whole.take(which), noise.take(number))
+        return np.asarray(made.cpu().numpy())
 
     def made(self, batch: LayoutBatch, *, first: int, seed: int = 0) -> UInt8[Tensor, "b h w 3"]:
         """A picture of each layout of a batch, whose pictures are numbered from `first` on."""

@@ -36,7 +36,8 @@ def layout_scores(
     for other in (crops, spotter):
         check_same_classes(system, other)
     test = splits["test"]
-    real, made = [], []
+    real: list[Shown] = []
+    made: list[Shown] = []
     compared = PictureScores(crops.network().to(system.device), Measuring())
     for batch, first in blocks_of(system, test, None):
         pictures = batch.image.permute(0, 2, 3, 1), system.made(batch, first=first)
