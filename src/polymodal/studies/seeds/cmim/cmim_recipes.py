@@ -73,14 +73,14 @@ QUICK_SLICES = Size(
 # Findings
 
 DRAWN_FILMS = Size(
-    training=Training(max_steps=600, batch_size=32, val_every=100),
+    training=Training(max_steps=600, batch_size=32, val_every=100, precision="bf16"),
     model={"convnet_width": 16, "word_dim": 50, "lr": 1e-3},
     information={"critic_hidden": 64},
     reader={"text_width": 64, "text_blocks": 2, "embed_dim": 64},
     writer={"hidden": 64},
 )
 SMALL_FILMS = Size(
-    training=Training(max_steps=400, batch_size=32, val_every=100),
+    training=Training(max_steps=400, batch_size=32, val_every=100, precision="bf16"),
     model={"image_encoder": "efficientnet-lite0", "word_dim": 50, "lr": 2e-4},
     information={"critic_hidden": 128},
     reader={"text_width": 64, "text_blocks": 2, "embed_dim": 128},
