@@ -91,7 +91,7 @@ class LayoutGAN(Composing):
             raise PolymodalError(
                 "--lambda-sgsm 0 makes no use of --parts sgsm=RUN. Leave one of them out."
             )
-        self.similarity = (sgsm_of_run(weights, learned, self.classes),)
+        self.similarity = (sgsm_of_run(weights, learned, self.classes, self.size),)
         self.lambda_sgsm.fill_(1.0 if given is None else given)
 
     def check(self, splits: Mapping[str, Dataset]) -> None:
@@ -199,12 +199,10 @@ class LayoutGAN(Composing):
 
     def validate(self, dataset: Dataset) -> Scores:
         """The Fréchet distance of pictures of the first validation layouts."""
-        self.eval()
         return self.measure.quick(self, dataset, VALIDATED)
 
     def evaluate(self, dataset: Dataset) -> Scores:
         """All scores of pictures of all layouts."""
-        self.eval()
         return self.measure.whole(self, dataset)
 
     def symptom(self, loss: float) -> str | None:
@@ -217,7 +215,7 @@ class LayoutGAN(Composing):
         )
 
     def symptoms(self, scores: Scores) -> list[str]:
-        return picture_symptoms(scores)
+        return [*picture_symptoms(scores), *self.measure.symptoms()]
 
     def protocol(self) -> dict[str, Any]:
         return {
@@ -225,6 +223,6 @@ class LayoutGAN(Composing):
                 "perceptual": [Path(self.config.perceptual).name, self.config.lambda_p],
                 "sgsm": self.lambda_sgsm.item(),
             },
-            "measured_by": self.measure.network.fingerprint(),
+            "measured_by": self.measure.protocol(),
             "pictures_by": "averaged generator, noise of seed 0, truncation 1",
         }
