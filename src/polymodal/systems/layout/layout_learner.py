@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from polymodal.base.progress import say
 from polymodal.data.layout_examples import LayoutBatch, LayoutExamples
 from polymodal.data.records import Dataset
 from polymodal.nn.learning_rates import adam
@@ -28,6 +29,11 @@ class LayoutLearner(System):
             if known is dataset:
                 return examples
         examples = examples_of(self.config, self.learned, dataset)
+        if any(examples.chosen.left_out.values()):
+            say(
+                f"Of {len(dataset):,} images: {examples.chosen}. Images still show the objects that are "
+                "left out of their layouts: --fewest, --most and --least-area choose."
+            )
         self.known.append((dataset, examples))
         return examples
 
