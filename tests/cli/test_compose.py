@@ -101,6 +101,12 @@ def test_layouts_of_the_runs_own_data(run, capsys):
     assert "Unknown split" in capsys.readouterr().err
 
 
+def test_a_class_that_the_model_does_not_know_is_named_with_its_file(run, capsys):
+    Path("odd.json").write_text(LAYOUT.replace("red metal cube", "dragon"))
+    assert main(["compose", str(run), "two.json", "odd.json"]) == 1
+    assert "Unknown class in odd.json: 'dragon'" in flat(capsys.readouterr().err)
+
+
 @pytest.mark.parametrize(
     ("flags", "told"),
     [

@@ -77,6 +77,7 @@ def main(arguments: list[str]) -> None:
     from polymodal.base.progress import say
     from polymodal.cli.generate import check_out, is_folder, write_each, write_sheet
     from polymodal.data.layout_files import read_layout
+    from polymodal.data.layouts import code_of
 
     way = read_move(options.move) if options.move else None
     asked = [(path.name, read_layout(path)) for path in options.about]
@@ -89,6 +90,9 @@ def main(arguments: list[str]) -> None:
 
         own = run_layouts(system, Path(options.run), options.split, options.layouts)
         asked = list(own.items())
+    for name, layout in asked:
+        for label in layout.labels:
+            code_of(label, system.classes, name)  # which refuses what the model does not know
     how = f"seed {options.seed}, truncation {options.truncation:g}"
     if is_folder(options.out):
         rows = [made(system, name, layout, way, options) for name, layout in asked]
