@@ -10,6 +10,11 @@ from polymodal.nn.learning_rates import adam
 from polymodal.systems.layout.layout_settings import examples_of
 from polymodal.training.system import System
 
+LEFT_OUT = (
+    "Images still show objects that are left out: --fewest, --most and --least-area say which are."
+)
+"""What to know of objects that are in no layout."""
+
 
 class LayoutLearner(System):
     """Its config, the classes, and the layouts of each split, which are read once."""
@@ -30,10 +35,8 @@ class LayoutLearner(System):
                 return examples
         examples = examples_of(self.config, self.learned, dataset)
         if any(examples.chosen.left_out.values()):
-            say(
-                f"Of {len(dataset):,} images: {examples.chosen}. Images still show the objects that are "
-                "left out of their layouts: --fewest, --most and --least-area choose."
-            )
+            hint = "" if self.known else f" {LEFT_OUT}"
+            say(f"Of {len(dataset):,} images: {examples.chosen}.{hint}")
         self.known.append((dataset, examples))
         return examples
 
