@@ -16,6 +16,7 @@ from polymodal.nn.averaging import Average
 from polymodal.nn.feature_networks import FeatureNetwork, network_named
 from polymodal.nn.layout_maps import Layouts
 from polymodal.systems.layout.composing import Composing, as_pixels
+from polymodal.systems.layout.layout_learner import half_mirrored
 from polymodal.systems.layout.layout_losses import (
     adversarial_loss,
     discriminators_loss,
@@ -147,9 +148,7 @@ class LayoutGAN(Composing):
         layouts = Layouts(batch.boxes, batch.classes, batch.there)
         real = batch.image.float() / 127.5 - 1
         if self.config.flips:
-            chosen = torch.rand(len(real), device=real.device) < 0.5
-            real = torch.where(chosen[:, None, None, None], real.flip(-1), real)
-            layouts = layouts.mirrored(chosen)
+            real, layouts = half_mirrored(real, layouts)
         return real, layouts
 
     def discriminators_loss(

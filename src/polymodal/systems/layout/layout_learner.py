@@ -3,9 +3,14 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import torch
+from jaxtyping import Shaped
+from torch import Tensor
+
 from polymodal.base.progress import say
 from polymodal.data.layout_examples import LayoutBatch, LayoutExamples
 from polymodal.data.records import Dataset
+from polymodal.nn.layout_maps import Layouts
 from polymodal.nn.learning_rates import adam
 from polymodal.systems.layout.layout_settings import examples_of
 from polymodal.training.system import System
@@ -47,3 +52,12 @@ class LayoutLearner(System):
 
     def configure_optimizers(self) -> Any:
         return adam(self.parameters(), self.config.lr, falls_over=self.clock.last)
+
+
+def half_mirrored(
+    pictures: Shaped[Tensor, "b 3 h w"], layouts: Layouts
+) -> tuple[Shaped[Tensor, "b 3 h w"], Layouts]:
+    """Pictures and their layouts, left and right exchanged in half of them by chance."""
+    chosen = torch.rand(len(pictures), device=pictures.device) < 0.5
+    turned = torch.where(chosen[:, None, None, None], pictures.flip(-1), pictures)
+    return turned, layouts.mirrored(chosen)
