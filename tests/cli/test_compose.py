@@ -83,6 +83,15 @@ def test_an_object_goes_step_by_step(run):
     assert size("strip.png")[1] > size("one.png")[1]  # layouts above pictures
 
 
+def test_files_of_one_name_are_all_composed(run, capsys):
+    Path("other").mkdir()
+    Path("other/two.json").write_text(LAYOUT)
+    files = ["two.json", "other/two.json"]
+    assert main(["compose", str(run), *files, "--count", "1", "--out", "both/"]) == 0
+    assert len(list(Path("both").glob("*.png"))) == 2
+    assert "--move" not in capsys.readouterr().err  # which is for one layout
+
+
 def test_layouts_of_the_runs_own_data(run, capsys):
     assert main(["compose", str(run), "--layouts", "2", "--count", "1", "--out", "own/"]) == 0
     with Path("own/captions.csv").open() as file:
@@ -90,6 +99,12 @@ def test_layouts_of_the_runs_own_data(run, capsys):
     assert len(said) == 2
     assert main(["compose", str(run), "--split", "nowhere"]) == 1
     assert "Unknown split" in capsys.readouterr().err
+
+
+def test_a_class_that_the_model_does_not_know_is_named_with_its_file(run, capsys):
+    Path("odd.json").write_text(LAYOUT.replace("red metal cube", "dragon"))
+    assert main(["compose", str(run), "two.json", "odd.json"]) == 1
+    assert "Unknown class in odd.json: 'dragon'" in flat(capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(

@@ -77,9 +77,10 @@ def main(arguments: list[str]) -> None:
     from polymodal.base.progress import say
     from polymodal.cli.generate import check_out, is_folder, write_each, write_sheet
     from polymodal.data.layout_files import read_layout
+    from polymodal.data.layouts import code_of
 
     way = read_move(options.move) if options.move else None
-    asked = {path.name: read_layout(path) for path in options.about}
+    asked = [(path.name, read_layout(path)) for path in options.about]
     check_out(options.out, options.count * (len(asked) or options.layouts))
     from polymodal.runs.loading import load_for
 
@@ -87,23 +88,27 @@ def main(arguments: list[str]) -> None:
     if not asked:
         from polymodal.runs.run_layouts import run_layouts
 
-        asked = run_layouts(system, Path(options.run), options.split, options.layouts)
+        own = run_layouts(system, Path(options.run), options.split, options.layouts)
+        asked = list(own.items())
+    for name, layout in asked:
+        for label in layout.labels:
+            code_of(label, system.classes, name)  # which refuses what the model does not know
     how = f"seed {options.seed}, truncation {options.truncation:g}"
     if is_folder(options.out):
-        rows = [made(system, name, layout, way, options) for name, layout in asked.items()]
+        rows = [made(system, name, layout, way, options) for name, layout in asked]
         write_each(Path(options.out), rows)
         say(f"Pictures 0001.png … and their captions.csv are in {options.out}: {how}.")
     else:
         rows = [
             row
-            for name, layout in asked.items()
+            for name, layout in asked
             for row in lined_up(layout, made(system, name, layout, way, options), way, options)
         ]
         write_sheet(Path(options.out), rows, f"{Path(options.run).resolve().name} · {how}")
         say(f"Wrote {options.out}: {how}.")
-    say(
-        f"Next: --seed {options.seed + 1} for others, --move 1:0.2,0 to see an object go elsewhere."
-    )
+    moving = len(options.about) == 1 and not way
+    also = ", --move 1:0.2,0 to see an object go elsewhere" if moving else ""
+    say(f"Next: --seed {options.seed + 1} for others{also}.")
 
 
 def read_move(text: str) -> Way:

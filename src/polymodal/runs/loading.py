@@ -29,7 +29,7 @@ ABLE = {
     "ground": "grounding --data scenes",
     "segment": "cmim --data phantoms",
     "classify": "findings --data xrays",
-    "compose": "ocgan --data scenes",
+    "compose": "ocgan --data scenes --least-area 0",
 }
 """What is trained to be able to do a task."""
 

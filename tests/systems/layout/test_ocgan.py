@@ -104,7 +104,17 @@ def test_a_run_has_scores_and_says_how_they_were_made(whole, seen):
     assert protocol["selection"] == "lowest fid on val"
     assert protocol["losses"] == {"perceptual": [seen.name, 2.0], "sgsm": 1.0}
     assert protocol["measured_by"]["network"] == seen.name
+    assert protocol["measured_by"]["splits"] == 5
+    assert protocol["measured_by"]["kid"]["size"] == 8
+    assert protocol["measured_by"]["made_pictures"] == metrics["scores"]["test"]["pictures"] == 16
     assert len(metrics["curves"]) == 12
+
+
+def test_too_few_pictures_for_a_distance_are_named(train, seen):
+    own = system(train, measured_by=str(seen))
+    assert not own.symptoms({})
+    own.evaluate(train.take(range(4)))
+    assert any(told.startswith("fid: A covariance of") for told in own.symptoms({}))
 
 
 def test_both_learn_and_what_is_frozen_is_no_part_of_the_weights(whole, train):
@@ -197,6 +207,24 @@ def test_pictures_are_those_of_the_average(train):
     assert torch.equal(own.made(batch, first=0), before)
 
 
+def test_drawing_pictures_changes_nothing(train):
+    own = system(train).train()
+    before = {name: value.clone() for name, value in own.state_dict().items()}
+    own.made(own.examples(train).batch(np.arange(4)), first=0)
+    assert all(torch.equal(value, before[name]) for name, value in own.state_dict().items())
+
+
+def test_what_is_left_out_is_told(train, capsys):
+    system(train).examples(train)
+    assert not capsys.readouterr().err
+    own = system(train, least_area=0.02)
+    own.examples(train)
+    said = " ".join(capsys.readouterr().err.split())
+    assert said.startswith("Of 96 images: ")
+    assert f"{len(own.examples(train))} layouts (left out: " in said
+    assert "objects of at most 0.02 of the picture" in said
+
+
 def layout(classes, *boxes) -> Layout:
     return Layout(tuple(classes), np.array(boxes, np.float32))
 
@@ -278,6 +306,8 @@ def test_parts_that_do_not_fit_are_refused(train, matching):
         own.take("sgsm", weights, learned | {"classes": learned["classes"][1:]})
     with pytest.raises(PolymodalError, match="in another order"):
         own.take("sgsm", weights, learned | {"classes": learned["classes"][::-1]})
+    with pytest.raises(PolymodalError, match="pictures of 64 pixels a side, but these are of 32"):
+        own.take("sgsm", weights, learned | {"size": 64})
 
 
 def test_a_perceptual_loss_needs_maps(train, tmp_path):

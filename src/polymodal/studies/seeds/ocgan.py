@@ -208,7 +208,10 @@ ABLATION = (
     of_paper("no_perceptual", fid=31.14, ca=57.22),
 )
 
-SCORES = ("fid", "scene_fid", "crops_fid", "ca", "real_ca", "fidelity", "real_fidelity", "spurious")
+SCORES = (
+    *("fid", "scene_fid", "crops_fid", "ca", "real_ca"),
+    *("fidelity", "real_fidelity", "spurious", "real_spurious"),
+)
 
 STUDIES = {
     "table1": Study(

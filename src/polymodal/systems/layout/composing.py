@@ -62,7 +62,6 @@ class Composing(LayoutLearner):
             raise PolymodalError(
                 f"truncation is a share of the noise's deviation, 0 or more, not {truncation}."
             )
-        self.eval()
         layouts = [layout] if isinstance(layout, Layout) else list(layout)
         if not layouts:
             raise PolymodalError("There is no layout to make pictures of. Give one at least.")
@@ -86,6 +85,7 @@ class Composing(LayoutLearner):
     @torch.no_grad()
     def pictures(self, layouts: Layouts, noise: Noise) -> UInt8[Tensor, "b h w 3"]:
         """Pictures by the averaged generator, as bytes on its device."""
+        self.eval()
         made = []
         for rows in torch.arange(len(layouts)).split(BLOCK):
             some = layouts.take(rows).to(self.device)

@@ -13,7 +13,7 @@ from polymodal.data.records import Dataset
 from polymodal.metrics.recall import recall_at_k
 from polymodal.nn.layout_maps import Layouts
 from polymodal.nn.scene_graph_similarity import PictureFeatures
-from polymodal.systems.layout.layout_learner import LayoutLearner
+from polymodal.systems.layout.layout_learner import LayoutLearner, half_mirrored
 from polymodal.systems.layout.similarity_module import SGSM, Similarities
 from polymodal.training.distributed import world
 from polymodal.training.system import Scores
@@ -44,9 +44,7 @@ class GraphMatching(LayoutLearner):
     def training_step(self, batch: LayoutBatch, batch_idx: int) -> dict[str, Tensor]:
         pixels, layouts = batch.image.float(), Layouts(batch.boxes, batch.classes, batch.there)
         if self.config.flips:
-            chosen = torch.rand(len(pixels), device=pixels.device) < 0.5
-            pixels = torch.where(chosen[:, None, None, None], pixels.flip(-1), pixels)
-            layouts = layouts.mirrored(chosen)
+            pixels, layouts = half_mirrored(pixels, layouts)
         loss = self.module(pixels, layouts)
         self.chance = 4 * math.log(len(batch) * world())
         return {"loss": loss, "shown": loss.detach()}

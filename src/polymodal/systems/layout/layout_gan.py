@@ -16,6 +16,7 @@ from polymodal.nn.averaging import Average
 from polymodal.nn.feature_networks import FeatureNetwork, network_named
 from polymodal.nn.layout_maps import Layouts
 from polymodal.systems.layout.composing import Composing, as_pixels
+from polymodal.systems.layout.layout_learner import half_mirrored
 from polymodal.systems.layout.layout_losses import (
     adversarial_loss,
     discriminators_loss,
@@ -91,7 +92,7 @@ class LayoutGAN(Composing):
             raise PolymodalError(
                 "--lambda-sgsm 0 makes no use of --parts sgsm=RUN. Leave one of them out."
             )
-        self.similarity = (sgsm_of_run(weights, learned, self.classes),)
+        self.similarity = (sgsm_of_run(weights, learned, self.classes, self.size),)
         self.lambda_sgsm.fill_(1.0 if given is None else given)
 
     def check(self, splits: Mapping[str, Dataset]) -> None:
@@ -147,9 +148,7 @@ class LayoutGAN(Composing):
         layouts = Layouts(batch.boxes, batch.classes, batch.there)
         real = batch.image.float() / 127.5 - 1
         if self.config.flips:
-            chosen = torch.rand(len(real), device=real.device) < 0.5
-            real = torch.where(chosen[:, None, None, None], real.flip(-1), real)
-            layouts = layouts.mirrored(chosen)
+            real, layouts = half_mirrored(real, layouts)
         return real, layouts
 
     def discriminators_loss(
@@ -199,12 +198,10 @@ class LayoutGAN(Composing):
 
     def validate(self, dataset: Dataset) -> Scores:
         """The Fréchet distance of pictures of the first validation layouts."""
-        self.eval()
         return self.measure.quick(self, dataset, VALIDATED)
 
     def evaluate(self, dataset: Dataset) -> Scores:
         """All scores of pictures of all layouts."""
-        self.eval()
         return self.measure.whole(self, dataset)
 
     def symptom(self, loss: float) -> str | None:
@@ -217,7 +214,7 @@ class LayoutGAN(Composing):
         )
 
     def symptoms(self, scores: Scores) -> list[str]:
-        return picture_symptoms(scores)
+        return [*picture_symptoms(scores), *self.measure.symptoms()]
 
     def protocol(self) -> dict[str, Any]:
         return {
@@ -225,6 +222,6 @@ class LayoutGAN(Composing):
                 "perceptual": [Path(self.config.perceptual).name, self.config.lambda_p],
                 "sgsm": self.lambda_sgsm.item(),
             },
-            "measured_by": self.measure.network.fingerprint(),
+            "measured_by": self.measure.protocol(),
             "pictures_by": "averaged generator, noise of seed 0, truncation 1",
         }

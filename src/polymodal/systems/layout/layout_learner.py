@@ -3,11 +3,22 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import torch
+from jaxtyping import Shaped
+from torch import Tensor
+
+from polymodal.base.progress import say
 from polymodal.data.layout_examples import LayoutBatch, LayoutExamples
 from polymodal.data.records import Dataset
+from polymodal.nn.layout_maps import Layouts
 from polymodal.nn.learning_rates import adam
 from polymodal.systems.layout.layout_settings import examples_of
 from polymodal.training.system import System
+
+LEFT_OUT = (
+    "Images still show objects that are left out: --fewest, --most and --least-area say which are."
+)
+"""What to know of objects that are in no layout."""
 
 
 class LayoutLearner(System):
@@ -28,6 +39,9 @@ class LayoutLearner(System):
             if known is dataset:
                 return examples
         examples = examples_of(self.config, self.learned, dataset)
+        if any(examples.chosen.left_out.values()):
+            hint = "" if self.known else f" {LEFT_OUT}"
+            say(f"Of {len(dataset):,} images: {examples.chosen}.{hint}")
         self.known.append((dataset, examples))
         return examples
 
@@ -38,3 +52,12 @@ class LayoutLearner(System):
 
     def configure_optimizers(self) -> Any:
         return adam(self.parameters(), self.config.lr, falls_over=self.clock.last)
+
+
+def half_mirrored(
+    pictures: Shaped[Tensor, "b 3 h w"], layouts: Layouts
+) -> tuple[Shaped[Tensor, "b 3 h w"], Layouts]:
+    """Pictures and their layouts, left and right exchanged in half of them by chance."""
+    chosen = torch.rand(len(pictures), device=pictures.device) < 0.5
+    turned = torch.where(chosen[:, None, None, None], pictures.flip(-1), pictures)
+    return turned, layouts.mirrored(chosen)

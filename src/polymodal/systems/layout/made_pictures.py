@@ -41,6 +41,7 @@ class PictureMeasure:
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.last: PictureScores | None = None
         self.real: dict[tuple[str, int | None], PictureSide] = {}
 
     @cached_property
@@ -55,9 +56,16 @@ class PictureMeasure:
 
     def whole(self, model: Any, dataset: Dataset) -> Scores:
         """All scores of pictures of all layouts, and how much two pictures of one layout differ."""
-        return self.compare(model, dataset, None, Measuring()).scores() | self.differing(
-            model, dataset
-        )
+        self.last = self.compare(model, dataset, None, Measuring())
+        return self.last.scores() | self.differing(model, dataset)
+
+    def symptoms(self) -> list[str]:
+        """What to know of the last scores of all layouts, in plain words."""
+        return self.last.symptoms() if self.last else []
+
+    def protocol(self) -> dict[str, Any]:
+        """What the last scores of all layouts depend on, their numbers of pictures among it."""
+        return self.last.protocol() if self.last else self.network.fingerprint()
 
     def compare(
         self, model: Any, dataset: Dataset, most: int | None, measuring: Measuring

@@ -13,7 +13,7 @@ from polymodal.metrics.layout_fidelity import OVERLAP, FoundObjects, Objects, la
 from polymodal.nn.centre_points import CentrePointNet, Points, class_words, peaks
 from polymodal.nn.layout_maps import Layouts
 from polymodal.nn.picture_crops import RULE, resized
-from polymodal.systems.layout.layout_learner import LayoutLearner
+from polymodal.systems.layout.layout_learner import LayoutLearner, half_mirrored
 from polymodal.systems.layout.spotter_losses import spotting_losses
 from polymodal.training.system import Scores
 
@@ -37,9 +37,7 @@ class ObjectDetector(LayoutLearner):
         """The sum of the losses of centres, classes and boxes."""
         pictures, layouts = batch.image, Layouts(batch.boxes, batch.classes, batch.there)
         if self.config.flip:
-            turned = torch.rand(len(pictures), device=pictures.device) < 0.5
-            layouts = layouts.mirrored(turned)
-            pictures = torch.where(turned[:, None, None, None], pictures.flip(3), pictures)
+            pictures, layouts = half_mirrored(pictures, layouts)
         maps = self.net(pictures.float())
         losses = spotting_losses(maps, layouts.boxes, layouts.classes, layouts.there)
         loss = torch.stack(list(losses.values())).sum()

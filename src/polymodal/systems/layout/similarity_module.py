@@ -82,9 +82,10 @@ class SGSM(nn.Module):
 
 
 def sgsm_of_run(
-    weights: dict[str, Tensor], learned: dict[str, Any], classes: tuple[str, ...]
+    weights: dict[str, Tensor], learned: dict[str, Any], classes: tuple[str, ...], size: int
 ) -> SGSM:
-    """The module of a run of `polymodal train sgsm`, frozen, for a model of these classes."""
+    """The module of a run of `polymodal train sgsm`, frozen, for a model of these classes and of pictures
+    of this size."""
     if "sgsm" not in learned:
         raise PolymodalError(
             "--parts sgsm=RUN names a run that has no scene-graph similarity module. Give a run of "
@@ -99,6 +100,12 @@ def sgsm_of_run(
             f"{len(classes)}{differing}). Train sgsm on the same data."
         )
     module = SGSM(learned["sgsm"], len(classes))
+    if module.pictures.convnet is not None and learned["size"] != size:
+        raise PolymodalError(
+            f"The run of --parts sgsm=RUN learned from pictures of {learned['size']} pixels a side, but "
+            f"these are of {size}. Train sgsm on the same data, or with a frozen --image-encoder, which "
+            "sees all pictures at its own size."
+        )
     start = "module."
     module.load_state_dict(
         {k.removeprefix(start): v for k, v in weights.items() if k.startswith(start)}
