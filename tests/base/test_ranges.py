@@ -126,6 +126,23 @@ SYSTEMS = {
             "is a share, from 0 to 1": "threshold",
         },
     ],
+    "sgsm": [
+        {key: value for key, value in LAYOUTS.items() if "multiple" not in key},
+        {
+            "must be a multiple of 8": "convnet_width",
+            "must be above 0": "dim hidden gamma1 gamma2 gamma3",
+            "must be 1 or more": "layers",
+        },
+    ],
+    "ocgan": [
+        {key: value for key, value in LAYOUTS.items() if "multiple" not in key},
+        {
+            "must be above 0": "width norm_width noise object_noise object_dim mask_width patch_width "
+            "object_width",
+            "is a share, from 0 to below 1": "momentum ema",
+            "is a weight, 0 or more": "lambda_p lambda_o lambda_ac lambda_sgsm r1",
+        },
+    ],
     "fc": [LEARNER],
     "pn": [LEARNER, {"must be above 0": "scale"}],
     "dim": [LEARNER, INFOMAX],
@@ -181,7 +198,7 @@ def test_a_field_is_held_to_its_range(kind, words, fields):
     for name in fields.split():
         inside, outside = (
             map(float, numbers)
-            if get_type_hints(kind)[name] is float
+            if float in (hint := get_type_hints(kind)[name], *get_args(hint))
             else [number for number in numbers if isinstance(number, int)]
             for numbers in INSIDE_AND_OUT[words]
         )

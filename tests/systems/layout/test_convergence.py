@@ -9,7 +9,7 @@ from polymodal.data.layouts import rows_of
 from polymodal.metrics.layout_fidelity import FoundObjects
 from polymodal.systems.layout import ocgan, spotter
 from polymodal.systems.layout.convergence import (
-    OVERLAPPED,
+    GAPS,
     SIDE,
     convergence_scores,
     converging,
@@ -22,9 +22,9 @@ CLASSES = ("ball", "cube")
 def test_boxes_come_together_until_they_overlap():
     steps = converging("ball")
     gaps = [float(step.boxes[1, 0] - step.boxes[0, 2]) for step in steps]
+    assert gaps == pytest.approx([gap * SIDE for gap in GAPS], abs=1e-6)
     assert gaps == sorted(gaps, reverse=True)
-    assert gaps[0] > SIDE and gaps[-1] == pytest.approx(-OVERLAPPED * SIDE)
-    assert [touching(step) for step in steps] == [gap <= 0 for gap in gaps]
+    assert [touching(step) for step in steps] == [gap <= 0 for gap in GAPS]
     for step in steps:
         assert step.labels == ("ball", "ball")
         assert step.boxes[:, 2] - step.boxes[:, 0] == pytest.approx([SIDE, SIDE])

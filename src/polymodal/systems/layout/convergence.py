@@ -13,17 +13,17 @@ from polymodal.systems.layout.layout_gan import LayoutGAN
 from polymodal.systems.layout.object_detector import ObjectDetector
 from polymodal.training.system import Scores
 
-STEPS, SIDE, OVERLAPPED = 7, 0.28, 0.2
-"""Layouts from far to near, the side of a box in sides of the picture, and the share of it that the other
-box covers in the last."""
+SIDE = 0.2
+"""The side of a box, in sides of the picture."""
+GAPS = (1.5, 0.5, 0.2, 0.0, -0.1, -0.25, -0.4)
+"""The gap between both boxes at each step, in sides of a box; below 0 they overlap by so much."""
 
 
-def converging(label: str, steps: int = STEPS) -> list[Layout]:
-    """Two boxes of one class, from near the edges of the picture to the middle, where they overlap."""
+def converging(label: str) -> list[Layout]:
+    """Two boxes of one class beside each other, ever nearer to the middle of the picture."""
     found = []
-    for share in np.linspace(0, 1, steps):
-        left = 0.04 + share * (0.5 - SIDE * (1 - OVERLAPPED / 2) - 0.04)
-        top = 0.5 - SIDE / 2
+    for gap in GAPS:
+        left, top = 0.5 - SIDE * (1 + gap / 2), 0.5 - SIDE / 2
         boxes = [[start, top, start + SIDE, top + SIDE] for start in (left, 1 - left - SIDE)]
         found.append(Layout((label, label), np.array(boxes, np.float32)))
     return found
@@ -31,7 +31,7 @@ def converging(label: str, steps: int = STEPS) -> list[Layout]:
 
 def touching(layout: Layout) -> bool:
     """Whether the two boxes touch or overlap."""
-    return bool(layout.boxes[0, 2] >= layout.boxes[1, 0])
+    return bool(layout.boxes[0, 2] > layout.boxes[1, 0] - 1e-6)
 
 
 def convergence_scores(
