@@ -3,7 +3,7 @@
 import math
 import re
 from dataclasses import dataclass
-from typing import Annotated, get_type_hints
+from typing import Annotated, get_args, get_type_hints
 
 import pytest
 
