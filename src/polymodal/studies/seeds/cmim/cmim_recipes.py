@@ -43,17 +43,20 @@ class Size:
 # Segmentation. All rows of a scale have the same U-Net, budget, losses and augmentation.
 
 DRAWN_SLICES = Size(
-    training=Training(max_steps=400, batch_size=16, val_every=100, precision="bf16"),
+    training=Training(max_steps=500, batch_size=16, val_every=100, precision="bf16"),
     model={
         "width": 16,
         "levels": 4,
-        "lr": 1e-3,
-        "dice_weight": 0.5,
+        "lr": 3e-3,
+        "dice_weight": 1.0,
+        "decay": True,
         "target": ENHANCING,
-        "curriculum": 80,
+        "curriculum": 100,
     },
     information={"critic_hidden": 64},
 )
+"""At a third of this rate, and with half the weight of the Dice loss, U-Nets of one modality found nothing on
+validation for two seeds of three until the budget ended."""
 SMALL_SLICES = replace(
     DRAWN_SLICES,
     model={**DRAWN_SLICES.model, "target": ()},
