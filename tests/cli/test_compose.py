@@ -111,7 +111,7 @@ def test_a_class_that_the_model_does_not_know_is_named_with_its_file(run, capsys
     ("flags", "told"),
     [
         (["two.json", "--count", "0"], "--count and --layouts must be 1 or more"),
-        (["two.json", "--truncation", "1.5"], "--truncation is above 0 and at most 1, not 1.5"),
+        (["two.json", "--truncation", "1.5"], "--truncation is from 0 to 1, not 1.5"),
         (["two.json", "--seed", "-1"], "--seed must be 0 or more"),
         (["two.json", "--size", "4"], "--size is from 8 to 4096 pixels, not 4"),
         (["--move", "1:0.1,0"], "--move is for one layout: give its file"),

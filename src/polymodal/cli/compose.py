@@ -62,8 +62,8 @@ class Compose:
     def __post_init__(self) -> None:
         if self.count < 1 or self.layouts < 1:
             raise PolymodalError("--count and --layouts must be 1 or more.")
-        if not 0 < self.truncation <= 1:
-            raise PolymodalError(f"--truncation is above 0 and at most 1, not {self.truncation:g}.")
+        if not 0 <= self.truncation <= 1:
+            raise PolymodalError(f"--truncation is from 0 to 1, not {self.truncation:g}.")
         if not 0 <= self.seed < 2**63:
             raise PolymodalError(f"--seed must be 0 or more and below 2^63, not {self.seed}.")
         if self.move is not None and len(self.about) != 1:

@@ -117,9 +117,7 @@ class PictureScores:
     def scores(self) -> dict[str, float]:
         """`fid`, `scene_fid`, `kid` with the spread of its subsets, `is` with that of its splits, and how
         many made pictures and objects they are of; what the pictures do not allow is left out."""
-        if not (self.real.pictures and self.made.pictures):
-            raise PolymodalError("There are no pictures to compare yet. Add real and made ones.")
-        told = {"fid": frechet_distance(self.real.pictures, self.made.pictures)}
+        told = {"fid": self.fid()}
         objects = 0
         if self.real.objects and self.made.objects:
             told["scene_fid"] = frechet_distance(self.real.objects, self.made.objects)
@@ -130,6 +128,12 @@ class PictureScores:
             own = inception_score(torch.cat(self.made.logits), self.measuring.splits)
             told |= {"is": own.mean, "is_spread": own.spread}
         return told | {"pictures": float(self.made.pictures.count), "objects": float(objects)}
+
+    def fid(self) -> float:
+        """The Fréchet distance of whole pictures alone."""
+        if not (self.real.pictures and self.made.pictures):
+            raise PolymodalError("There are no pictures to compare yet. Add real and made ones.")
+        return frechet_distance(self.real.pictures, self.made.pictures)
 
     def features(self) -> tuple[Float[Tensor, "n d"], Float[Tensor, "m d"]]:
         """Those of all real and all made pictures."""

@@ -75,7 +75,7 @@ class LayoutGAN(Composing):
             weights = self.config.perceptual_weights
             network = network_named(self.config.perceptual, weights and Path(weights))
             with torch.no_grad():
-                has_maps = network(torch.zeros(1, 3, network.side, network.side)).maps
+                has_maps = network(torch.zeros(1, 3, self.size, self.size)).maps
             if not has_maps:
                 raise PolymodalError(
                     f"{self.config.perceptual} gives no maps, of which the perceptual loss is made. Give a "

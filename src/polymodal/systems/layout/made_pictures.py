@@ -9,8 +9,7 @@ import torch
 from polymodal.data.layout_examples import LayoutBatch
 from polymodal.data.records import Dataset
 from polymodal.metrics.diversity import picture_distance
-from polymodal.metrics.kernel_distance import Subsets
-from polymodal.metrics.picture_scores import Measuring, PictureScores, PictureSide, diversity
+from polymodal.metrics.picture_scores import PictureScores, PictureSide, diversity
 from polymodal.nn.feature_networks import FeatureNetwork, network_named
 from polymodal.training.system import Scores
 
@@ -51,12 +50,11 @@ class PictureMeasure:
 
     def quick(self, model: Any, dataset: Dataset, most: int) -> Scores:
         """The Fréchet distance of whole pictures, of the first layouts of a split."""
-        compared = self.compare(model, dataset, most, Measuring(kid=Subsets(count=1)))
-        return {"fid": compared.scores()["fid"]}
+        return {"fid": self.compare(model, dataset, most).fid()}
 
     def whole(self, model: Any, dataset: Dataset) -> Scores:
         """All scores of pictures of all layouts, and how much two pictures of one layout differ."""
-        self.last = self.compare(model, dataset, None, Measuring())
+        self.last = self.compare(model, dataset)
         return self.last.scores() | self.differing(model, dataset)
 
     def symptoms(self) -> list[str]:
@@ -67,14 +65,12 @@ class PictureMeasure:
         """What the last scores of all layouts depend on, their numbers of pictures among it."""
         return self.last.protocol() if self.last else self.network.fingerprint()
 
-    def compare(
-        self, model: Any, dataset: Dataset, most: int | None, measuring: Measuring
-    ) -> PictureScores:
+    def compare(self, model: Any, dataset: Dataset, most: int | None = None) -> PictureScores:
         """Look at the pictures of layouts, and at the real ones unless that was done before; at those of
         some layouts without their objects."""
         self.network.to(model.device)
         known = self.real.get((dataset.fingerprint, most))
-        compared = PictureScores(self.network, measuring, known)
+        compared = PictureScores(self.network, real=known)
         for batch, first in blocks_of(model, dataset, most):
             there = batch.there if most is None else torch.zeros_like(batch.there)
             compared.made.add(model.made(batch, first=first), batch.boxes, there)
