@@ -92,7 +92,10 @@ def test_without_a_picture_the_run_shows_examples_of_its_own(
     ("arguments", "message"),
     [
         (["PHOTO"], "Give an image and its caption in quotes, or neither, but not 1"),
-        (["PHOTO", "a red cube"], "Name another finder, such as --finder selective-search"),
+        (
+            ["PHOTO", "a red cube"],
+            "which nothing finds in a new picture. Add --finder selective-search",
+        ),
         (["--box", "1,2,30,40"], "--finder and --box are for an image of your own"),
         (["--finder", "windows"], "--finder and --box are for an image of your own"),
         (["PHOTO", "of it", "--finder", "windows"], "No noun was found in 'of it'"),
@@ -101,6 +104,9 @@ def test_without_a_picture_the_run_shows_examples_of_its_own(
         (["none.png", "a cube", "--finder", "windows"], "There is no image at none.png"),
         (["--count", "0"], "--first and --count must be 1 or more"),
         (["--split", "tst"], "Did you mean 'test'?"),
+        (["PHOTO", "a cube", "--box", "1,2,9,9", "--finder", "windows"], "--box and --finder both"),
+        (["--out", "found.html"], "found.html would be a .png file: give it that ending"),
+        (["--html", "found.png"], "found.png would be a .html file: give it that ending"),
         (["PHOTO", "a cube", "--out", "PLACE"], "is a folder, but a file is to be written"),
         (
             ["PHOTO", "a cube", "--box", "200,200,300,300"],

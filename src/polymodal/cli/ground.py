@@ -19,10 +19,11 @@ HELP = """\
 Find the phrases of a caption in a picture, by a model of `polymodal train grounding`.
 
   polymodal ground RUN photo.jpg "a man in a red hat holds a dog" --out found.png --html found.html
+  polymodal ground grounding-scenes scene.png "a red cube and a ball" --finder selective-search --out found.png
   polymodal ground RUN photo.jpg "[a man] beside [the man with a hat]" --finder selective-search
   polymodal ground RUN --count 6 --html examples.html
 
-Phrases are what stands in square brackets; without brackets, the nouns with their adjectives. Without a picture, captions of the run's own test images are grounded. The attention of a phrase is shared among all regions; its entropy is high where the model is not sure.
+Phrases are what stands in square brackets, and then only that; without brackets, the nouns with their adjectives. Without a picture, captions of the run's own test images are grounded. The attention of each word is shared among all regions, and a phrase has that of the word that attends most, so that its numbers may add up to more than 1; the entropy is high where the model is not sure.
 """  # noqa: E501 (tyro breaks the lines)
 
 
@@ -37,7 +38,8 @@ class Ground:
     finder: str | None = None
     """What finds boxes, such as windows or selective-search; by default what found those of training."""
     box: tuple[str, ...] = ()
-    """Boxes to choose among, each as x0,y0,x1,y1 in pixels of the image."""
+    """Boxes to choose among, each as x0,y0,x1,y1 in pixels of the image; what lies outside of the middle
+    square that the model sees is cut off."""
     first: int = 3
     """Number of boxes per phrase."""
     split: str = "test"
@@ -64,6 +66,13 @@ class Ground:
             )
         if self.first < 1 or self.count < 1:
             raise PolymodalError("--first and --count must be 1 or more.")
+        if self.box and self.finder is not None:
+            raise PolymodalError(
+                "--box and --finder both say which boxes to choose among: give one."
+            )
+        for place, ending in ((self.out, ".png"), (self.html, ".html"), (self.json, ".json")):
+            if place and place.suffix != ending and not place.is_dir():
+                raise PolymodalError(f"{place} would be a {ending} file: give it that ending.")
 
 
 def main(arguments: list[str]) -> None:

@@ -5,6 +5,7 @@ Boxes are x0, y0, x1, y1 in sides of the picture, so that a layout has no size o
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float, Float32
@@ -38,6 +39,20 @@ class Layout:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+
+def as_layouts(given: Any) -> list[Layout]:
+    """A layout, or several, as a list."""
+    layouts: list[Any] = [given] if isinstance(given, Layout | str) else list(given)
+    if not layouts:
+        raise PolymodalError("There is no layout to make pictures of. Give one at least.")
+    for own in layouts:
+        if not isinstance(own, Layout):
+            raise PolymodalError(
+                f"Pictures are made of a Layout or of several, not of {own!r}. "
+                "polymodal.data.layout_files.read_layout reads one of a file."
+            )
+    return layouts
 
 
 def sound(boxes: Float[np.ndarray, "n 4"]) -> Bool[np.ndarray, " n"]:

@@ -127,7 +127,7 @@ class PictureScores:
         if self.made.logits:
             own = inception_score(torch.cat(self.made.logits), self.measuring.splits)
             told |= {"is": own.mean, "is_spread": own.spread}
-        return told | {"pictures": float(self.made.pictures.count), "objects": float(objects)}
+        return told | {"pictures": float(len(self.features()[1])), "objects": float(objects)}
 
     def fid(self) -> float:
         """The Fréchet distance of whole pictures alone."""

@@ -64,9 +64,13 @@ def test_phrases_are_found_without_a_box_to_learn_from(
 def test_the_bound_alone_needs_no_boxes(train: Dataset, val: Dataset) -> None:
     columns = {name: column for name, column in val.columns.items() if name != "regions"}
     blind = Dataset(columns, ids=val.ids)
-    assert set(made(train, select="bound").validate(blind)) == {"bound"}
-    with pytest.raises(PolymodalError, match="do not say where anything is"):
-        made(train).validate(blind)
+    alone = made(train, select="bound")
+    alone.check({"val": blind})
+    assert set(alone.validate(blind)) == set(alone.evaluate(blind)) == {"bound"}
+    with pytest.raises(
+        PolymodalError, match="pointing needs boxes, but the split val does not say"
+    ):
+        made(train).check({"val": blind})
 
 
 def test_phrases_may_be_told_by_their_content_alone(train: Dataset, val: Dataset) -> None:

@@ -25,9 +25,9 @@ class Look:
         """The dataset, for a finder that needs more than pictures."""
         if self.dataset is None:
             raise PolymodalError(
-                f"The finder {finder!r} knows the boxes of its own data alone, not of new pictures. "
-                "Name another finder, such as --finder selective-search or --finder windows, "
-                "or give boxes of your own, as polymodal ground does with --box."
+                f"The model learned from the boxes of its data (the finder {finder!r}), which nothing "
+                "finds in a new picture. Add --finder selective-search or --finder windows, or give boxes "
+                "of your own, as polymodal ground does with --box."
             )
         return self.dataset
 

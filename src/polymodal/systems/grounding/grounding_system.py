@@ -1,6 +1,6 @@
 """The model of grounding in training and in evaluation."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -129,6 +129,18 @@ class Grounding(System):
             kept=self.config.kept,
         )
 
+    def check(self, splits: Mapping[str, Dataset]) -> None:
+        """Refuse data whose boxes are to select the weights, but are not known."""
+        if self.config.select == "bound":
+            return
+        for name, split in splits.items():
+            if "regions" not in split.columns:
+                raise PolymodalError(
+                    f"--select {self.config.select} needs boxes, but the split {name} does not say where "
+                    "anything is. Train with --select bound, which needs none, or give data with boxes, "
+                    "such as scenes or flickr30k:PATH."
+                )
+
     # Training
 
     def training_step(self, batch: GroundingBatch, batch_idx: int) -> dict[str, Tensor]:
@@ -168,10 +180,7 @@ class Grounding(System):
 
     def validate(self, dataset: Dataset) -> Scores:
         """The bound on held-out data and, where phrases have boxes, recalls and pointing accuracy."""
-        split = self.prepared(dataset)
-        if split.phrases is None and self.config.select == "bound":
-            return {"bound": self.attend(split)[0]}
-        return self.scored(split, selection_scores)
+        return self.scored(self.prepared(dataset), selection_scores)
 
     def evaluate(self, dataset: Dataset) -> Scores:
         """The same, also by type of phrase and with the union of true boxes; what needs no model; and how
@@ -179,13 +188,10 @@ class Grounding(System):
         return self.scored(self.prepared(dataset), all_scores)
 
     def scored(self, split: Prepared, score: Any) -> Scores:
-        """The bound, and the scores of phrases."""
-        if split.phrases is None:
-            raise PolymodalError(
-                "These data do not say where anything is, so grounding cannot be scored on them. Give "
-                "data with boxes, such as scenes or flickr30k:PATH, or train with --select bound."
-            )
+        """The bound, and the scores of phrases where the data say where anything is."""
         bound, attention = self.attend(split)
+        if split.phrases is None:
+            return {"bound": bound}
         proposals = split.proposals()[split.owner[split.phrases.caption]]
         return {"bound": bound, **score(split.phrases, attention, proposals)}
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from polymodal.base.errors import PolymodalError
 from polymodal.base.ranges import check_count
 from polymodal.data.layout_examples import LayoutBatch
-from polymodal.data.layout_record import Layout
+from polymodal.data.layout_record import Layout, as_layouts
 from polymodal.data.layouts import rows_of
 from polymodal.nn.layout_maps import Layouts
 from polymodal.systems.layout.layout_learner import LayoutLearner
@@ -62,9 +62,7 @@ class Composing(LayoutLearner):
             raise PolymodalError(
                 f"truncation is a share of the noise's deviation, 0 or more, not {truncation}."
             )
-        layouts = [layout] if isinstance(layout, Layout) else list(layout)
-        if not layouts:
-            raise PolymodalError("There is no layout to make pictures of. Give one at least.")
+        layouts = as_layouts(layout)
         rows = rows_of(layouts, self.classes)
         most = rows.there.shape[1]
         noise = seeded_noise(count, most, seed=seed, widths=self.noise_widths).scaled(truncation)
