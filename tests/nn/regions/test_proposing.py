@@ -91,7 +91,7 @@ def test_truth_needs_truth(dataset):
     with pytest.raises(PolymodalError, match="The finder truth needs the column 'regions'"):
         regions.with_proposals(pictures, regions.describe())
     with pytest.raises(
-        PolymodalError, match=r"'truth' knows the boxes of its own data.*--finder windows"
+        PolymodalError, match=r"the finder 'truth'.*--finder windows"
     ):
         regions.propose(dataset.images([0]), regions.describe())
 
