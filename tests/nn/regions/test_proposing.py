@@ -90,9 +90,7 @@ def test_truth_needs_truth(dataset):
     pictures = Dataset({"image": dataset.columns["image"]})
     with pytest.raises(PolymodalError, match="The finder truth needs the column 'regions'"):
         regions.with_proposals(pictures, regions.describe())
-    with pytest.raises(
-        PolymodalError, match=r"the finder 'truth'.*--finder windows"
-    ):
+    with pytest.raises(PolymodalError, match=r"the finder 'truth'.*--finder windows"):
         regions.propose(dataset.images([0]), regions.describe())
 
 
