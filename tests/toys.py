@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -122,6 +123,19 @@ def train_squares(squares: Path, run: Path, *, model: dict | None = None, **trai
         run=run,
         **{"data": f"folder:{squares},size=32"} | where,
     )
+
+
+def killed_at(run: Path, step: int, *arguments: str) -> None:
+    """Run Python with these arguments, which train a run, and kill -9 it as soon as there is a checkpoint
+    of this step."""
+    process = python(*arguments)
+    until = time.monotonic() + 240
+    while not (run / f"checkpoints/step-{step:08d}.ckpt").exists():
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < until
+        time.sleep(0.002)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
 
 
 def fall(system, batch, steps: int) -> list[float]:

@@ -1,9 +1,6 @@
 """Several optimisers, manual optimisation, averaged weights, frozen parts, a score that is to be low."""
 
 import json
-import os
-import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -16,7 +13,7 @@ from polymodal.base.errors import PolymodalError
 from polymodal.runs.run_folder import Run
 from polymodal.training.checkpoints import SafeCheckpoints
 from polymodal.training.system import System
-from toys import python
+from toys import killed_at
 
 TRAINING = """
 import sys
@@ -47,14 +44,8 @@ def last(run: Path) -> dict:
 
 def killed(squares: Path, run: Path, step: int) -> None:
     """Train in a process of its own, and kill -9 it as soon as there is a checkpoint of this step."""
-    process = python("-c", TRAINING, str(Path(gans.__file__).parent), str(squares), str(run))
-    until = time.monotonic() + 240
-    while not (run / f"checkpoints/step-{step:08d}.ckpt").exists():
-        assert process.poll() is None, process.communicate()[0]
-        assert time.monotonic() < until
-        time.sleep(0.002)
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
+    folder = str(Path(gans.__file__).parent)
+    killed_at(run, step, "-c", TRAINING, folder, str(squares), str(run))
 
 
 @pytest.mark.slow

@@ -94,17 +94,15 @@ def main(arguments: list[str]) -> None:
         for label in layout.labels:
             code_of(label, system.classes, name)  # which refuses what the model does not know
     how = f"seed {options.seed}, truncation {options.truncation:g}"
+    ways = [(name, steps_of(layout, way, options.count)) for name, layout in asked]
+    rows = [made(system, name, steps, options) for name, steps in ways]
     if is_folder(options.out):
-        rows = [made(system, name, layout, way, options) for name, layout in asked]
         write_each(Path(options.out), rows)
         say(f"Pictures 0001.png … and their captions.csv are in {options.out}: {how}.")
     else:
-        rows = [
-            row
-            for name, layout in asked
-            for row in lined_up(layout, made(system, name, layout, way, options), way, options)
-        ]
-        write_sheet(Path(options.out), rows, f"{Path(options.run).resolve().name} · {how}")
+        pairs = zip(ways, rows, strict=True)
+        lines = [line for (_, steps), row in pairs for line in lined_up(steps, row)]
+        write_sheet(Path(options.out), lines, f"{Path(options.run).resolve().name} · {how}")
         say(f"Wrote {options.out}: {how}.")
     moving = len(options.about) == 1 and not way
     also = ", --move 1:0.2,0 to see an object go elsewhere" if moving else ""
@@ -128,32 +126,32 @@ def read_move(text: str) -> Way:
         ) from None
 
 
-def made(system: Any, name: str, layout: "Layout", way: Way | None, options: Compose) -> "Row":
-    """The pictures of a layout, or of each step of a way, of the same noise."""
+def steps_of(layout: "Layout", way: Way | None, count: int) -> "list[Layout]":
+    """The layouts of a way, or the layout alone."""
     from polymodal.data.layout_moves import moved
+
+    return moved(layout, *way, count) if way else [layout]
+
+
+def made(system: Any, name: str, steps: "list[Layout]", options: Compose) -> "Row":
+    """The pictures of a layout, or one of each step of a way, of the same noise."""
     from polymodal.views.picture_sheet import Row
 
-    how: dict[str, Any] = {"seed": options.seed, "truncation": options.truncation}
-    if way:
-        steps = moved(layout, *way, options.count)
-        pictures = system.compose(steps, **how)
-    else:
-        pictures = system.compose(layout, options.count, **how)
-    listed = " · ".join(f"{n} {label}" for n, label in enumerate(layout.labels, 1))
+    count = 1 if options.move else options.count
+    pictures = system.compose(steps, count, seed=options.seed, truncation=options.truncation)
+    listed = " · ".join(f"{n} {label}" for n, label in enumerate(steps[0].labels, 1))
     return Row(images=resized(pictures, options.size), title=f"{name}: {listed}")
 
 
-def lined_up(layout: "Layout", pictures: "Row", way: Way | None, options: Compose) -> "list[Row]":
+def lined_up(steps: "list[Layout]", pictures: "Row") -> "list[Row]":
     """Pictures beside their layout, or below the layout of each step."""
     import numpy as np
 
-    from polymodal.data.layout_moves import moved
     from polymodal.views.layout_sheet import layout_image
     from polymodal.views.picture_sheet import TILE, Row, tile
 
-    steps = moved(layout, *way, options.count) if way else [layout]
     drawn = np.stack([np.asarray(layout_image(step, TILE)) for step in steps])
-    if way:
+    if len(steps) > 1:
         return [Row(images=drawn, title=pictures.title), Row(images=pictures.images)]
     tiles = np.stack([np.asarray(tile(picture)) for picture in pictures.images])
     return [Row(images=np.concatenate([drawn, tiles]), title=pictures.title)]

@@ -10,6 +10,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from polymodal.data.layout_examples import LayoutBatch
+
 
 @dataclass(frozen=True)
 class Layouts:
@@ -19,6 +21,11 @@ class Layouts:
     """x0, y0, x1, y1 in sides of the picture."""
     classes: Int[Tensor, "b o"]
     there: Bool[Tensor, "b o"]
+
+    @classmethod
+    def of(cls, batch: LayoutBatch) -> "Layouts":
+        """Those of some examples."""
+        return cls(batch.boxes, batch.classes, batch.there)
 
     def __len__(self) -> int:
         return len(self.boxes)

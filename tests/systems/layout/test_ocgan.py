@@ -1,8 +1,5 @@
 """OC-GAN: its steps, what they move, pictures of layouts, resuming, and every message."""
 
-import os
-import signal
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,7 +16,7 @@ from polymodal.data.sources import open_splits
 from polymodal.runs.run_folder import Run
 from polymodal.systems.layout.ocgan import Config, build, learn
 from polymodal.training.checkpoints import SafeCheckpoints
-from toys import python, write_backbone
+from toys import killed_at, write_backbone
 
 TRAINING = """
 import sys
@@ -68,14 +65,7 @@ def last(run: Path) -> dict:
 def killed(run: Path, seen: Path, matching: Path, step: int) -> None:
     """Train in a process of its own, and kill -9 it as soon as there is a checkpoint of this step."""
     arguments = (str(Path(ocgans.__file__).parent), str(run), str(seen), str(matching))
-    process = python("-c", TRAINING, *arguments)
-    until = time.monotonic() + 240
-    while not (run / f"checkpoints/step-{step:08d}.ckpt").exists():
-        assert process.poll() is None, process.communicate()[0]
-        assert time.monotonic() < until
-        time.sleep(0.002)
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
+    killed_at(run, step, "-c", TRAINING, *arguments)
 
 
 @pytest.mark.slow

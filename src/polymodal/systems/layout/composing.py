@@ -75,7 +75,7 @@ class Composing(LayoutLearner):
 
     def made(self, batch: LayoutBatch, *, first: int, seed: int = 0) -> UInt8[Tensor, "b h w 3"]:
         """A picture of each layout of a batch, whose pictures are numbered from `first` on."""
-        layouts = Layouts(batch.boxes, batch.classes, batch.there)
+        layouts = Layouts.of(batch)
         b, o = batch.there.shape
         noise = seeded_noise(b, o, seed=seed, widths=self.noise_widths, first=first)
         return self.pictures(layouts, noise)

@@ -42,7 +42,7 @@ class GraphMatching(LayoutLearner):
         self.chance: float | None = None
 
     def training_step(self, batch: LayoutBatch, batch_idx: int) -> dict[str, Tensor]:
-        pixels, layouts = batch.image.float(), Layouts(batch.boxes, batch.classes, batch.there)
+        pixels, layouts = batch.image.float(), Layouts.of(batch)
         if self.config.flips:
             pixels, layouts = half_mirrored(pixels, layouts)
         loss = self.module(pixels, layouts)
@@ -85,7 +85,7 @@ class GraphMatching(LayoutLearner):
 
     def similarities(self, batch: LayoutBatch) -> Similarities:
         """Of every picture of a batch with every layout of it."""
-        layouts = Layouts(batch.boxes, batch.classes, batch.there)
+        layouts = Layouts.of(batch)
         parts = [self.module.pictures(some.float()) for some in batch.image.split(BLOCK)]
         each, whole = (
             torch.cat(rows) for rows in zip(*((p.each, p.whole) for p in parts), strict=True)

@@ -145,7 +145,7 @@ class LayoutGAN(Composing):
 
     def seen(self, batch: LayoutBatch) -> tuple[Float[Tensor, "b 3 h w"], Layouts]:
         """Real pictures from −1 to 1 and their layouts; half of them mirrored, if that is asked for."""
-        layouts = Layouts(batch.boxes, batch.classes, batch.there)
+        layouts = Layouts.of(batch)
         real = batch.image.float() / 127.5 - 1
         if self.config.flips:
             real, layouts = half_mirrored(real, layouts)

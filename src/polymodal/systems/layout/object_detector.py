@@ -35,7 +35,7 @@ class ObjectDetector(LayoutLearner):
 
     def training_step(self, batch: LayoutBatch, batch_idx: int) -> dict[str, Tensor]:
         """The sum of the losses of centres, classes and boxes."""
-        pictures, layouts = batch.image, Layouts(batch.boxes, batch.classes, batch.there)
+        pictures, layouts = batch.image, Layouts.of(batch)
         if self.config.flip:
             pictures, layouts = half_mirrored(pictures, layouts)
         maps = self.net(pictures.float())

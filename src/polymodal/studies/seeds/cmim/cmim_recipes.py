@@ -56,7 +56,7 @@ DRAWN_SLICES = Size(
     information={"critic_hidden": 64},
 )
 """At a third of this rate, and with half the weight of the Dice loss, U-Nets of one modality found nothing on
-validation for two seeds of three until the budget ended."""
+validation for one seed of two until the budget ended."""
 SMALL_SLICES = replace(
     DRAWN_SLICES,
     model={**DRAWN_SLICES.model, "target": ()},
